@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The executor's only source of time and chance: replaced by a seeded virtual one in tests. Times: ms. */
+export interface Clock {
+  /** Monotonic; its zero means nothing. */
+  monotonic(): number;
+  random(): number;
+  /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  monotonic: () => performance.now(),
+  random: () => Math.random(),
+  async sleep(ms, signal) {
+    await delay(Math.min(ms, 2 ** 31 - 1), undefined, signal ? { signal } : {}).catch(() => undefined);
+  },
+};
+
+/** Ledger time without a round trip per question: the ledger's clock at the last look, carried on monotonically. */
+export class LedgerTime {
+  #offset: number | null = null;
+  #readAt = 0;
+
+  constructor(
+    private readonly read: () => Promise<number>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Looks at the ledger's clock when the last look is older than half a minute. */
+  async sync(): Promise<void> {
+    const before = this.clock.monotonic();
+    if (this.#offset !== null && before - this.#readAt < 30_000) return;
+    const ledgerNow = await this.read();
+    this.#readAt = this.clock.monotonic();
+    this.#offset = ledgerNow - this.#readAt;
+  }
+
+  /** ms of ledger time. Throws before the first `sync`. */
+  now(): number {
+    if (this.#offset === null) throw new Error('the ledger clock was not read yet');
+    return Math.floor(this.#offset + this.clock.monotonic());
+  }
+}

@@ -1,0 +1,35 @@
+import type { LookupOutcome } from '../../operation-protocol.ts';
+import { stampOf } from '../environment.ts';
+import { told } from '../facts.ts';
+import type { RunEffect } from './index.ts';
+import { isForeign, noteSession, patience, permit, sessionOf } from './requests.ts';
+
+/** By key, or by an id that an executor of an older epoch brought and that nobody has verified yet. */
+export const lookup: RunEffect = async (drive, issued, signal) => {
+  const { env, context } = drive;
+  const session = await sessionOf(drive);
+  await permit(drive, signal);
+  const wait = patience(drive, signal);
+  let outcome: LookupOutcome | null = null;
+  const candidate =
+    context.taskId === null ? context.inbox.find((entry) => entry.taskId !== undefined)?.taskId : undefined;
+  if (candidate !== undefined) {
+    const status = await session.status({ taskId: candidate, taskCreatedAt: null, tool: context.tool.name }, wait);
+    if (status.kind === 'status') outcome = { kind: 'found', task: status.task };
+    else if (status.kind === 'unknown') outcome = status;
+  }
+  outcome ??= await session.lookup(
+    {
+      tool: context.tool.name,
+      submissionKey: context.submissionKey,
+      attempt: context.sentThroughAttempt,
+      requestDigest: context.requestDigest,
+      principal: context.principal,
+    },
+    wait,
+  );
+  await noteSession(drive, outcome);
+  const named = outcome.kind === 'found' ? outcome.task : outcome.kind === 'expiredWithReceipt' ? outcome : null;
+  const foreign = named !== null && (await isForeign(env, context, named));
+  return [told.lookup(outcome, issued, stampOf(env), foreign)];
+};

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { Json } from '../../digest.ts';
+import type { SubmitOutcome } from '../../operation-protocol.ts';
+import { stampOf } from '../environment.ts';
+import { told } from '../facts.ts';
+import type { RunEffect } from './index.ts';
+import { isForeign, sessionOf } from './requests.ts';
+
+const StoredRequest = z.strictObject({ tool: z.string(), arguments: z.json(), ttlMs: z.number().nullable() });
+
+/** Takes the call off the queue, once the server can be reached. */
+export const beginSubmit: RunEffect = async (drive, issued) => {
+  await sessionOf(drive);
+  drive.begunAttempt = drive.context.attempt;
+  return [
+    {
+      event: {
+        ...stampOf(drive.env),
+        type: 'submit.begin',
+        claims: issued.claims,
+        creationAllowed: drive.env.creationAllowed(),
+      },
+      payloads: [],
+    },
+  ];
+};
+
+/** A call that was never created goes back on the queue, as its next attempt. */
+export const requeue: RunEffect = async (drive, issued) => [
+  {
+    event: {
+      ...stampOf(drive.env),
+      type: 'submit.requeue',
+      claims: issued.claims,
+      creationAllowed: drive.env.creationAllowed(),
+    },
+    payloads: [],
+  },
+];
+
+/** Sends the call, if this very drive took it off the queue; found by anybody else it may have been sent, and is looked up. */
+export const submit: RunEffect = async (drive, issued, signal) => {
+  const { env, context } = drive;
+  if (drive.begunAttempt !== context.attempt) {
+    return [{ event: { ...stampOf(env), type: 'sender.lost', claims: issued.claims }, payloads: [] }];
+  }
+  drive.begunAttempt = null;
+  const request = await storedRequest(drive);
+  const session = await sessionOf(drive);
+  const tell = async (outcome: SubmitOutcome) => {
+    const foreign = outcome.kind === 'acknowledged' && (await isForeign(env, context, outcome.task));
+    return told.submit(outcome, issued, stampOf(env), foreign);
+  };
+  const outcome = await session.submit(
+    {
+      tool: request.tool,
+      arguments: request.arguments,
+      ttlMs: request.ttlMs,
+      submissionKey: context.submissionKey,
+      attempt: context.attempt,
+      requestDigest: context.requestDigest,
+      principal: context.principal,
+    },
+    {
+      mayWrite: () => drive.lease.isHeld(),
+      timeoutMs: env.requestTimeoutMs,
+      signal,
+      // The answer came after we stopped waiting: evidence, whoever holds the lease by now.
+      late: (late) => {
+        void tell(late)
+          .then((fact) => env.store.apply(drive.operationId, fact.event, { payloads: fact.payloads }))
+          .catch((error: Error) =>
+            env.log({
+              level: 'warn',
+              event: 'late-answer.lost',
+              operationId: drive.operationId,
+              detail: { why: error.message },
+            }),
+          );
+      },
+    },
+  );
+  return [await tell(outcome)];
+};
+
+async function storedRequest(
+  drive: Parameters<RunEffect>[0],
+): Promise<{ tool: string; arguments: Json; ttlMs: number | null }> {
+  const text = await drive.env.ledger.readPayload(drive.operationId, drive.context.requestDigest);
+  if (text === null) throw new Error(`the stored request of ${drive.operationId} is gone`);
+  return StoredRequest.parse(JSON.parse(text)) as { tool: string; arguments: Json; ttlMs: number | null };
+}

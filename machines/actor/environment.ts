@@ -1,0 +1,61 @@
+/** What every part of the executor works with. */
+import type { ApprovalPort } from '../approval-gate/round.ts';
+import type { Json } from '../digest.ts';
+import type { OperationLedger } from '../operation-ledger.ts';
+import type { ToolOperationContext } from '../tool-operation/context.ts';
+import type { Clock, LedgerTime } from './clock.ts';
+import type { Connections } from './connections.ts';
+import type { Stamp } from './facts.ts';
+import type { Log } from './log.ts';
+import type { OperationStore } from './store.ts';
+
+/** What came back, before anybody downstream sees it (B12). `value` is the result or the JSON-RPC error. */
+export interface GuardedOutput {
+  readonly operationId: string;
+  readonly callNodeId: string;
+  readonly tool: string;
+  readonly outcome: 'completed' | 'failed';
+  readonly isError: boolean;
+  readonly value: Json;
+}
+/** Decides about a result: `release: false` keeps the outcome and releases nothing; `marks` go into the receipt. */
+export type OutputGuard = (output: GuardedOutput) => Promise<OutputVerdict> | OutputVerdict;
+export interface OutputVerdict {
+  readonly release: boolean;
+  readonly marks?: readonly string[];
+}
+
+/** How often one server may be asked, over all executors of the ledger (B8). */
+export interface Rate {
+  readonly qps: number;
+  readonly burst: number;
+}
+
+export interface Environment {
+  readonly ledger: OperationLedger;
+  readonly store: OperationStore;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly time: LedgerTime;
+  readonly executorId: string;
+  readonly executionEpoch: number;
+  readonly leaseMs: number;
+  /** How long an answer is waited for, ms: giving up only stops the waiting. */
+  readonly requestTimeoutMs: number;
+  readonly rate: Rate;
+  readonly approval: ApprovalPort | null;
+  readonly outputGuards: readonly OutputGuard[];
+  readonly creationAllowed: () => boolean;
+  readonly log: Log;
+}
+
+export const stampOf = (env: Pick<Environment, 'time' | 'clock'>): Stamp => ({
+  at: env.time.now(),
+  random: env.clock.random(),
+});
+
+/** The executor's view of one operation, for callbacks. */
+export type OperationView = Pick<
+  ToolOperationContext,
+  'operationId' | 'callNodeId' | 'serverStatus' | 'statusMessage'
+> & { readonly state: string };

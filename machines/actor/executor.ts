@@ -1,0 +1,356 @@
+/**
+ * The executor: it owns connections, leases and waiting, and decides nothing. What follows what is the chart's.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { ApprovalPort } from '../approval-gate/round.ts';
+import type { OperationLedger } from '../operation-ledger.ts';
+import { LedgerUnavailable } from '../operation-ledger.ts';
+import {
+  type Endpoint,
+  EndpointUnavailable,
+  type InputReply,
+  type OperationProtocol,
+  type Payload,
+} from '../operation-protocol.ts';
+import { Policy } from '../tool-operation/context.ts';
+import { acceptFieldsOf } from '../tool-operation/guards.ts';
+import type { TerminalReceipt } from '../tool-operation/receipt.ts';
+import { newOperation, type OperationMachine, statePath, writeSnapshot } from '../tool-operation/snapshot.ts';
+import { DEFAULT_POLICY, firstContext, requestOf, scopeOf, type ToolCall, ToolCallLimits } from './call.ts';
+import { type Clock, LedgerTime, systemClock } from './clock.ts';
+import { answer, type CommandAnswer, cancel, type Reconciliation, reconcile } from './commands.ts';
+import { Connections } from './connections.ts';
+import { openPayload } from './effects/result.ts';
+import type { Environment, OutputGuard, Rate } from './environment.ts';
+import { type Log, silent } from './log.ts';
+import { Scheduler } from './scheduler.ts';
+import { type Opened, OperationStore } from './store.ts';
+
+export interface ExecutorOptions {
+  readonly ledger: OperationLedger;
+  /** The namespace the ledger was opened for. */
+  readonly namespace: string;
+  readonly protocols: readonly OperationProtocol[];
+  /** Servers whose operations this executor takes over, besides those it submits to. */
+  readonly endpoints?: readonly Endpoint[];
+  readonly executionEpoch?: number;
+  readonly policy?: Partial<Policy>;
+  /** ms. Renewed while an effect is in flight; a dead executor's operation comes back after it. */
+  readonly leaseMs?: number;
+  readonly requestTimeoutMs?: number;
+  readonly rate?: Rate;
+  readonly concurrency?: number;
+  readonly processTimeoutMs?: number;
+  readonly approval?: ApprovalPort;
+  readonly outputGuards?: readonly OutputGuard[];
+  /** R3: `false` stops creating; what is in flight goes on. */
+  readonly creationAllowed?: () => boolean;
+  readonly clock?: Clock;
+  /** The chart, or a variant of it (tests). */
+  readonly machine?: OperationMachine;
+  readonly log?: Log;
+}
+
+export type SubmitAnswer =
+  | { readonly kind: 'accepted'; readonly operationId: string; readonly existing: boolean }
+  /** Nothing was created (B1). `next` says what can be done. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly next: string };
+
+/** A terminal receipt and, where it was released, what the call returned. */
+export interface TerminalOutcome {
+  readonly receipt: TerminalReceipt;
+  /** `null` unless the receipt says `released` (B12). */
+  readonly output: Payload | null;
+}
+
+/** Waiting ended without a terminal state: the operation is parked and a human has to reconcile it. */
+export class OperationParked extends Error {
+  override readonly name = 'OperationParked';
+  constructor(
+    readonly operationId: string,
+    readonly reason: string,
+    readonly note: string | null,
+  ) {
+    super(`operation ${operationId} is parked (${reason}): its outcome is unknown and waits for reconciliation`);
+  }
+}
+
+export class Executor {
+  readonly env: Environment;
+  readonly processId = randomUUID();
+  readonly #scheduler: Scheduler;
+  readonly #connections: Connections;
+  #started = false;
+
+  constructor(private readonly options: ExecutorOptions) {
+    const clock = options.clock ?? systemClock;
+    const log = options.log ?? silent;
+    const executorId = `x-${this.processId.slice(0, 8)}`;
+    let intents = 0;
+    this.#connections = new Connections(options.protocols, this.processId);
+    for (const endpoint of options.endpoints ?? []) this.#connections.register(endpoint);
+    this.env = {
+      ledger: options.ledger,
+      store: new OperationStore({
+        ledger: options.ledger,
+        executorId,
+        newId: () => `${this.processId}:${intents++}`,
+        log,
+        ...(options.machine ? { machine: options.machine } : {}),
+      }),
+      connections: this.#connections,
+      clock,
+      time: new LedgerTime(() => options.ledger.now(), clock),
+      executorId,
+      executionEpoch: options.executionEpoch ?? 1,
+      leaseMs: options.leaseMs ?? 30_000,
+      requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
+      rate: options.rate ?? { qps: 10, burst: 10 },
+      approval: options.approval ?? null,
+      outputGuards: options.outputGuards ?? [],
+      creationAllowed: options.creationAllowed ?? (() => true),
+      log,
+    };
+    this.#scheduler = new Scheduler({
+      env: this.env,
+      processId: this.processId,
+      concurrency: options.concurrency ?? 256,
+      processTimeoutMs: options.processTimeoutMs ?? 20_000,
+    });
+  }
+
+  /** Begins to serve the ledger. */
+  async start(): Promise<this> {
+    if (this.#started) return this;
+    await this.env.time.sync();
+    await this.env.ledger.heartbeat(this.processId, this.options.processTimeoutMs ?? 20_000);
+    this.#started = true;
+    this.#scheduler.start();
+    return this;
+  }
+
+  /** Stops serving: what is in flight stays in the ledger for the next executor. Cancels nothing (B14). */
+  async stop(): Promise<void> {
+    if (this.#started) await this.#scheduler.stop();
+    await this.#connections.close();
+  }
+
+  /** Where the operation of a call node stands, whether or not it exists. */
+  operationIdOf(call: Pick<ToolCall, 'callNodeId' | 'principal'>): string {
+    return this.env.ledger.operationIdOf({
+      namespace: this.options.namespace,
+      principal: call.principal ?? 'local',
+      callNodeId: call.callNodeId,
+    });
+  }
+
+  /**
+   * One call node, one operation: creates it, or finds the one that is there (B4). A different request under the same
+   * call node is refused. Throws a `ZodError` for a call that is not one.
+   */
+  async submit(call: ToolCall): Promise<SubmitAnswer> {
+    ToolCallLimits.parse(call);
+    await this.env.time.sync();
+    const operationId = this.operationIdOf(call);
+    const request = requestOf(call);
+    const known = await this.env.store.load(operationId);
+    if (known) return this.#attach(call, known, request.digest);
+    if (!this.env.creationAllowed()) {
+      return {
+        kind: 'refused',
+        reason: 'creating operations is switched off',
+        next: 'what is in flight goes on; call again when creation is on',
+      };
+    }
+    const protocol = call.protocol ?? this.options.protocols[0]?.id;
+    if (protocol === undefined) throw new Error('this executor has no protocol adapter');
+    const context = await this.#negotiated(call, protocol, operationId);
+    if ('kind' in context) return context;
+    this.#connections.remember(context);
+    const snapshot = newOperation(context, this.env.store.machine);
+    const askedAt = this.env.clock.monotonic();
+    const created = await this.env.ledger.create(
+      {
+        operationId,
+        commandId: `${this.processId}:create:${randomUUID()}`,
+        snapshot: writeSnapshot(snapshot),
+        state: statePath(snapshot),
+        fields: acceptFieldsOf(context),
+        scope: scopeOf(call.endpoint, this.processId),
+        dueAt: context.dueAt,
+        payloads: [
+          {
+            digest: request.digest,
+            text: JSON.stringify({ tool: call.tool, arguments: call.arguments, ttlMs: call.ttlMs ?? null }),
+          },
+        ],
+        history: {
+          at: context.createdAt,
+          event: 'created',
+          from: '',
+          to: statePath(snapshot),
+          executor: this.env.executorId,
+        },
+      },
+      this.#started ? { owner: this.env.executorId, ms: this.env.leaseMs } : null,
+    );
+    if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);
+    if (this.#started) this.#scheduler.take(created.record, askedAt);
+    return { kind: 'accepted', operationId, existing: false };
+  }
+
+  async #negotiated(call: ToolCall, protocol: string, operationId: string) {
+    try {
+      const session = await this.#connections.fresh(call.endpoint, protocol);
+      const negotiated = await session.negotiate(call.tool, call.arguments as never);
+      if (negotiated.kind === 'refused') return negotiated;
+      return firstContext({
+        call,
+        operationId,
+        namespace: this.options.namespace,
+        protocol,
+        processId: this.processId,
+        executionEpoch: this.env.executionEpoch,
+        negotiated,
+        policy: Policy.parse({ ...DEFAULT_POLICY, ...this.options.policy, ...call.policy }),
+        now: this.env.time.now(),
+      });
+    } catch (error) {
+      if (!(error instanceof EndpointUnavailable)) throw error;
+      return {
+        kind: 'refused' as const,
+        reason: error.message,
+        next: 'check the server command or URL; nothing was sent',
+      };
+    }
+  }
+
+  #attach(call: ToolCall, known: Opened, requestDigest: string): SubmitAnswer {
+    const { context } = known.snapshot;
+    if (context.requestDigest !== requestDigest) {
+      return {
+        kind: 'refused',
+        reason: `the call node ${call.callNodeId} already made another request (tool ${context.tool.name})`,
+        next: 'a call node is one call instance: give this call a node id of its own',
+      };
+    }
+    this.#connections.register(call.endpoint);
+    this.#scheduler.nudge();
+    return { kind: 'accepted', operationId: context.operationId, existing: true };
+  }
+
+  /** Serves operations of this server from now on, too. */
+  serve(endpoint: Endpoint): void {
+    this.#connections.register(endpoint);
+    this.#scheduler.nudge();
+  }
+
+  cancel(operationId: string, by = 'caller', reason: string | null = null): Promise<CommandAnswer> {
+    return this.#then(cancel(this.env, operationId, by, reason));
+  }
+
+  answer(given: {
+    readonly operationId: string;
+    readonly round: number;
+    readonly schemaDigest: string;
+    readonly reply: InputReply;
+  }): Promise<CommandAnswer> {
+    return this.#then(answer(this.env, given));
+  }
+
+  reconcile(operationId: string, by: string, what: Reconciliation): Promise<CommandAnswer> {
+    return this.#then(reconcile(this.env, operationId, by, what));
+  }
+
+  async #then(command: Promise<CommandAnswer>): Promise<CommandAnswer> {
+    const answered = await command;
+    this.#scheduler.nudge();
+    return answered;
+  }
+
+  /** The committed record, or `null`. */
+  load(operationId: string): Promise<Opened | null> {
+    return this.env.store.load(operationId);
+  }
+
+  /** The receipt with its released output, or `null` while the operation is not over. */
+  async outcome(operationId: string): Promise<TerminalOutcome | null> {
+    return readOutcome(this.env.ledger, operationId);
+  }
+
+  /**
+   * Follows the committed states of an operation until it is over. `signal` stops the *waiting* only (B14).
+   * Survives an unreachable ledger.
+   */
+  async *follow(operationId: string, signal?: AbortSignal): AsyncGenerator<Opened> {
+    yield* followOperation(this.env, operationId, signal);
+  }
+
+  /**
+   * Waits for the terminal receipt. Rejects with `OperationParked` when a human has to decide, and with the signal's
+   * reason when the waiting is stopped; neither changes the operation.
+   */
+  async wait(operationId: string, signal?: AbortSignal): Promise<TerminalOutcome> {
+    for await (const { snapshot } of this.follow(operationId, signal)) {
+      if (snapshot.status === 'done') break;
+      const { parked } = snapshot.context;
+      if (parked) throw new OperationParked(operationId, parked.reason, parked.note);
+    }
+    signal?.throwIfAborted();
+    const outcome = await this.outcome(operationId);
+    if (!outcome) throw new Error(`operation ${operationId} ended without a receipt`);
+    return outcome;
+  }
+}
+
+const StoredReceipt = z.looseObject({ schema: z.literal('terminalReceipt.v1'), operationId: z.string() });
+
+/** Reads the receipt of an operation, and its output where that was released (B12). */
+export async function readOutcome(ledger: OperationLedger, operationId: string): Promise<TerminalOutcome | null> {
+  const text = await ledger.readReceipt(operationId);
+  if (text === null) return null;
+  const receipt = StoredReceipt.parse(JSON.parse(text)) as unknown as TerminalReceipt;
+  if (!receipt.released || receipt.resultDigest === null) return { receipt, output: null };
+  const payload = await ledger.readPayload(operationId, receipt.resultDigest);
+  if (payload === null) return { receipt, output: null };
+  const value = openPayload(payload, receipt.resultKind ?? 'result');
+  return {
+    receipt,
+    output: (receipt.resultKind === 'error'
+      ? { kind: 'error', value }
+      : { kind: 'result', value, isError: receipt.isError }) as Payload,
+  };
+}
+
+/** The committed states of one record, each once, until it is over or the signal aborts. */
+export async function* followOperation(
+  env: Pick<Environment, 'ledger' | 'store' | 'clock'>,
+  operationId: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Opened> {
+  let changed = new AbortController();
+  const unsubscribe = env.ledger.onChange((id) => id === operationId && changed.abort());
+  const unsubscribeLocal = env.store.onCommit(({ record }) => record.operationId === operationId && changed.abort());
+  let seen = '';
+  try {
+    while (!signal?.aborted) {
+      changed = new AbortController();
+      try {
+        const opened = await env.store.load(operationId);
+        if (!opened) throw new Error(`there is no operation ${operationId} in this ledger`);
+        if (opened.record.revision !== seen) {
+          seen = opened.record.revision;
+          yield opened;
+        }
+        if (opened.snapshot.status === 'done') return;
+      } catch (error) {
+        if (!(error instanceof LedgerUnavailable)) throw error;
+      }
+      await env.clock.sleep(1_000, signal ? AbortSignal.any([signal, changed.signal]) : changed.signal);
+    }
+  } finally {
+    unsubscribe();
+    unsubscribeLocal();
+  }
+}

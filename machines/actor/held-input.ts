@@ -1,0 +1,159 @@
+/** The open question channel of one operation in this process: opened once, read as facts, closed when its state is left. */
+import { z } from 'zod';
+import type { OpenRound } from '../approval-gate/round.ts';
+import { canonicalJson, digestOf, type Json, sha256 } from '../digest.ts';
+import type { InputChannel, InputReply, InputRequest } from '../operation-protocol.ts';
+import type { Effect } from '../tool-operation/machine.ts';
+import { answer } from './commands.ts';
+import type { OperationDrive } from './drive.ts';
+import { stampOf } from './environment.ts';
+import type { Issued, Told } from './facts.ts';
+
+type News = (issued: Issued) => Promise<Told>;
+const HOLDING: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
+
+export const StoredQuestion = z.strictObject({ message: z.string(), schema: z.json() });
+
+/** The stored form of a question, under its digest. */
+export function questionPayload(request: InputRequest): { readonly digest: string; readonly text: string } {
+  const text = canonicalJson({ message: request.message, schema: request.schema });
+  return { digest: sha256(text), text };
+}
+
+export class HeldInput {
+  #channel: InputChannel | null = null;
+  #news: News[] = [];
+  #arrived = new AbortController();
+  #asked: { readonly round: number; readonly withdraw: AbortController } | null = null;
+
+  constructor(private readonly drive: OperationDrive) {}
+
+  isOpen(): boolean {
+    return this.#channel !== null;
+  }
+
+  async open(): Promise<void> {
+    if (this.#channel) return;
+    const { context, env } = this.drive;
+    if (context.taskId === null) return;
+    const session = await env.connections.session(context);
+    const opened = session.openInput(
+      { taskId: context.taskId, taskCreatedAt: context.taskCreatedAt, tool: context.tool.name },
+      {
+        request: (request) => this.#tell(async (issued) => this.#requested(issued, request)),
+        closed: (reason) => {
+          if (this.#channel !== opened) return;
+          this.#channel = null;
+          this.#tell(async (issued) => ({
+            event: { ...stampOf(env), type: 'input.channelClosed', claims: issued.claims, reason },
+            payloads: [],
+          }));
+        },
+      },
+    );
+    this.#channel = opened;
+  }
+
+  /** The next thing the channel has to say, or `null` after `ms` or when `signal` aborts. */
+  async next(ms: number, signal: AbortSignal): Promise<News | null> {
+    if (this.#news.length === 0 && ms > 0) {
+      this.#arrived = new AbortController();
+      await this.drive.env.clock.sleep(ms, AbortSignal.any([signal, this.#arrived.signal]));
+    }
+    return this.#news.shift() ?? null;
+  }
+
+  /** The open question of the record, with what binds an answer to it. */
+  async round(): Promise<OpenRound> {
+    return openRound(this.drive.env.ledger, this.drive.opened);
+  }
+
+  /** Shows the question once per round; the answer becomes a command like anybody else's. */
+  askHuman(round: OpenRound): void {
+    const { approval } = this.drive.env;
+    if (approval === null || this.#asked?.round === round.round) return;
+    this.#asked?.withdraw.abort();
+    const withdraw = new AbortController();
+    this.#asked = { round: round.round, withdraw };
+    void approval
+      .ask(round, withdraw.signal)
+      .then(async (reply) => {
+        if (reply === null || withdraw.signal.aborted) return;
+        await answer(this.drive.env, {
+          operationId: round.operationId,
+          round: round.round,
+          schemaDigest: round.schemaDigest,
+          reply,
+        });
+        this.drive.wake();
+      })
+      .catch((error: Error) => {
+        this.drive.env.log({
+          level: 'error',
+          event: 'approval.failed',
+          operationId: round.operationId,
+          detail: { why: error.message },
+        });
+      });
+  }
+
+  async deliver(reply: InputReply): Promise<boolean> {
+    return this.#channel ? this.#channel.deliver(reply) : false;
+  }
+
+  /** Whatever is no longer owed is let go; letting go never cancels (B14). */
+  keepOnlyFor(effect: Effect | null): void {
+    if (effect !== 'holdInput') {
+      this.#asked?.withdraw.abort();
+      this.#asked = null;
+    }
+    if (effect === null || !HOLDING.has(effect)) this.close();
+  }
+
+  close(): void {
+    const channel = this.#channel;
+    this.#channel = null;
+    this.#news = [];
+    this.#asked?.withdraw.abort();
+    channel?.close();
+  }
+
+  #tell(news: News): void {
+    this.#news.push(news);
+    this.#arrived.abort();
+  }
+
+  async #requested(issued: Issued, request: InputRequest): Promise<Told> {
+    const question = questionPayload(request);
+    return {
+      event: {
+        ...stampOf(this.drive.env),
+        type: 'input.requested',
+        claims: issued.claims,
+        schemaDigest: digestOf(request.schema),
+        questionDigest: question.digest,
+      },
+      payloads: [question],
+    };
+  }
+}
+
+/** Reads the question of an open round back from the ledger. */
+export async function openRound(
+  ledger: OperationDrive['env']['ledger'],
+  opened: OperationDrive['opened'],
+): Promise<OpenRound> {
+  const { context } = opened.snapshot;
+  if (context.input === null) throw new Error(`${context.operationId} has no open question`);
+  const text = await ledger.readPayload(context.operationId, context.input.requestDigest);
+  if (text === null) throw new Error(`the stored question of ${context.operationId} is gone`);
+  const request = StoredQuestion.parse(JSON.parse(text)) as { message: string; schema: Json };
+  return {
+    operationId: context.operationId,
+    round: context.inputRound,
+    schemaDigest: context.input.schemaDigest,
+    deadline: context.input.deadline,
+    request,
+    possiblyRepeat: context.input.possiblyRepeat,
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * A tool operation as an XState actor: `invoke: { src: 'toolOperation', input, onDone }`. The actor is a handle on the
+ * ledger record: its snapshot is the last *committed* one, events sent to it become commands, its output is the terminal
+ * receipt, and what a parent persists of it is the operation's id alone. A restored handle attaches and never creates.
+ */
+import type { ActorLogic, ActorScope, Snapshot } from 'xstate';
+import { z } from 'zod';
+import type { ToolOperationContext } from '../tool-operation/context.ts';
+import { toolOperation } from '../tool-operation/machine.ts';
+import type { ToolCall } from './call.ts';
+import { type Executor, OperationParked, type TerminalOutcome } from './executor.ts';
+import type { Opened } from './store.ts';
+
+/** What a parent may send: everything else (xstate's own `xstate.*` above all) is dropped, never committed. */
+export type OperationHandleEvent =
+  | { readonly type: 'cancel'; readonly reason?: string }
+  | { readonly type: 'toolop.committed'; readonly opened: Opened }
+  | { readonly type: 'toolop.over'; readonly outcome: TerminalOutcome }
+  | { readonly type: 'toolop.failed'; readonly error: unknown };
+
+export type OperationLogicSnapshot = Snapshot<TerminalOutcome> & {
+  /** `null` until the record exists. */
+  readonly operationId: string | null;
+  readonly call: ToolCall | null;
+  /** State of the last committed record: the inspector lights it. */
+  readonly value: unknown;
+  readonly context: ToolOperationContext | null;
+};
+export type OperationLogic = ActorLogic<OperationLogicSnapshot, OperationHandleEvent, ToolCall>;
+
+const Persisted = z.looseObject({ operationId: z.string() });
+
+export interface OperationLogicOptions {
+  readonly executor: Executor;
+  /** Whether a parked operation ends the actor with `onError` (the default) or leaves it waiting for reconciliation. */
+  readonly failWhenParked?: boolean;
+}
+
+export function createOperationLogic({ executor, failWhenParked = true }: OperationLogicOptions): OperationLogic {
+  const waiting = new WeakMap<object, AbortController>();
+  const logic = {
+    // The inspector reads the definition from here and draws the real chart.
+    config: toolOperation.config,
+
+    getInitialSnapshot: (_scope: unknown, input: ToolCall): OperationLogicSnapshot => ({
+      status: 'active',
+      output: undefined,
+      error: undefined,
+      operationId: null,
+      call: input,
+      value: {},
+      context: null,
+    }),
+
+    transition(
+      state: OperationLogicSnapshot,
+      event: OperationHandleEvent,
+      scope: ActorScope<OperationLogicSnapshot, OperationHandleEvent>,
+    ): OperationLogicSnapshot {
+      switch (event.type) {
+        case 'cancel':
+          if (state.operationId !== null)
+            void executor.cancel(state.operationId, 'parent', event.reason ?? null).catch(() => undefined);
+          return state;
+        case 'toolop.committed': {
+          const { snapshot, record } = event.opened;
+          return { ...state, operationId: record.operationId, value: snapshot.value, context: snapshot.context };
+        }
+        case 'toolop.over':
+          return { ...state, status: 'done', output: event.outcome, error: undefined };
+        case 'toolop.failed':
+          return { ...state, status: 'error', error: event.error, output: undefined };
+        default:
+          // `xstate.stop` arrives here when the parent leaves: the handle lets go, the operation goes on (B14).
+          waiting.get(scope.self)?.abort();
+          return state;
+      }
+    },
+
+    start(state: OperationLogicSnapshot, scope: ActorScope<OperationLogicSnapshot, OperationHandleEvent>): void {
+      if (state.status !== 'active') return;
+      const stop = new AbortController();
+      waiting.set(scope.self, stop);
+      const tell = (event: OperationHandleEvent) => {
+        if (!stop.signal.aborted) scope.self.send(event);
+      };
+      void attend(executor, state, failWhenParked, stop.signal, tell).catch((error: unknown) =>
+        tell({ type: 'toolop.failed', error }),
+      );
+    },
+
+    getPersistedSnapshot: (state: OperationLogicSnapshot) => ({
+      status: state.status,
+      output: state.output,
+      error: state.error,
+      // Known from the call alone: also a parent persisted before the record exists re-attaches to the right one.
+      operationId: state.operationId ?? (state.call ? executor.operationIdOf(state.call) : null),
+    }),
+
+    restoreSnapshot(persisted: Snapshot<unknown>): OperationLogicSnapshot {
+      const { operationId } = Persisted.parse(persisted);
+      return { ...(persisted as OperationLogicSnapshot), operationId, call: null, value: {}, context: null };
+    },
+  };
+  return logic as unknown as OperationLogic;
+}
+
+async function attend(
+  executor: Executor,
+  state: OperationLogicSnapshot,
+  failWhenParked: boolean,
+  signal: AbortSignal,
+  tell: (event: OperationHandleEvent) => void,
+): Promise<void> {
+  let operationId = state.operationId;
+  if (operationId === null) {
+    if (!state.call) throw new Error('an operation handle needs a call');
+    const answer = await executor.submit(state.call);
+    if (answer.kind === 'refused') throw new Error(`${answer.reason} (${answer.next})`);
+    operationId = answer.operationId;
+  }
+  for await (const opened of executor.follow(operationId, signal)) {
+    tell({ type: 'toolop.committed', opened });
+    const { parked } = opened.snapshot.context;
+    if (parked && failWhenParked) throw new OperationParked(operationId, parked.reason, parked.note);
+  }
+  if (signal.aborted) return;
+  const outcome = await executor.outcome(operationId);
+  if (!outcome) throw new Error(`operation ${operationId} ended without a receipt`);
+  tell({ type: 'toolop.over', outcome });
+}

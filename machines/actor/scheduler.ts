@@ -1,0 +1,164 @@
+/**
+ * Claims what is due and can be served here, in batches, and drives each operation while something is due.
+ * Waiting costs a row in the ledger: no timer and no actor per waiting operation.
+ */
+import type { StoredRecord } from '../operation-ledger.ts';
+import { LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
+import { OperationDrive } from './drive.ts';
+import type { Environment } from './environment.ts';
+
+/** Longest sleep between two looks at the ledger, ms: a nudge shortens it, a lost nudge costs at most this. */
+const IDLE_MS = 1_000;
+const HOUSEKEEPING_MS = 5_000;
+const RETRY_MS = 500;
+/** A record that this version cannot read, or a fault of ours, is not asked again sooner than this, ms. */
+const FAULT_MS = 30_000;
+
+export interface SchedulerOptions {
+  readonly env: Environment;
+  readonly processId: string;
+  /** Operations driven at the same time. */
+  readonly concurrency: number;
+  /** How long a process counts as alive after its last sign of life, ms. */
+  readonly processTimeoutMs: number;
+}
+
+export class Scheduler {
+  readonly #env: Environment;
+  readonly #drives = new Map<string, { readonly drive: OperationDrive; readonly ended: Promise<void> }>();
+  readonly #stop = new AbortController();
+  #nudge = new AbortController();
+  #loops: Promise<void>[] = [];
+  #unsubscribe: (() => void) | null = null;
+
+  constructor(private readonly options: SchedulerOptions) {
+    this.#env = options.env;
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#env.ledger.onChange((operationId) => this.#changed(operationId));
+    this.#loops = [this.#claimLoop(), this.#housekeeping()];
+  }
+
+  /** Stops claiming, ends the waiting for answers (nothing is cancelled), gives leases back. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#nudge.abort();
+    this.#unsubscribe?.();
+    await Promise.all(this.#loops);
+    await Promise.all([...this.#drives.values()].map(({ ended }) => ended));
+  }
+
+  /** Looks at the ledger now. */
+  nudge(): void {
+    this.#nudge.abort();
+  }
+
+  /** Drives a record whose lease this executor holds already (the creator's). */
+  take(record: StoredRecord, askedAt: number): void {
+    const running = this.#drives.get(record.operationId);
+    if (running) {
+      running.drive.wake();
+      return;
+    }
+    const { env } = this.options;
+    let drive: OperationDrive;
+    try {
+      drive = new OperationDrive(env, record, askedAt, this.#stop.signal);
+    } catch (error) {
+      this.#fault(record, error);
+      return;
+    }
+    const ended = drive
+      .run()
+      .catch((error: unknown) => this.#fault(record, error))
+      .finally(() => {
+        this.#drives.delete(record.operationId);
+        this.nudge();
+      });
+    this.#drives.set(record.operationId, { drive, ended });
+  }
+
+  #changed(operationId: string): void {
+    const running = this.#drives.get(operationId);
+    if (running) running.drive.wake();
+    this.nudge();
+  }
+
+  async #claimLoop(): Promise<void> {
+    const { env, concurrency } = this.options;
+    let away = false;
+    while (!this.#stop.signal.aborted) {
+      let sleepMs = IDLE_MS;
+      this.#nudge = new AbortController();
+      try {
+        await env.time.sync();
+        const limit = Math.min(64, concurrency - this.#drives.size);
+        if (limit > 0) {
+          const askedAt = env.clock.monotonic();
+          const { claimed, nextDueAt } = await env.ledger.claimDue({
+            owner: env.executorId,
+            scopes: env.connections.scopes(),
+            limit,
+            leaseMs: env.leaseMs,
+          });
+          for (const record of claimed) this.take(record, askedAt);
+          if (nextDueAt !== null) sleepMs = Math.min(IDLE_MS, Math.max(5, nextDueAt - env.time.now()));
+          if (claimed.length === limit) sleepMs = 5;
+        }
+        if (away) env.log({ level: 'info', event: 'ledger.back' });
+        away = false;
+      } catch (error) {
+        if (!away) env.log({ level: 'error', event: 'ledger.away', detail: { why: (error as Error).message } });
+        away = true;
+        sleepMs = RETRY_MS;
+      }
+      await env.clock.sleep(sleepMs, AbortSignal.any([this.#stop.signal, this.#nudge.signal]));
+    }
+  }
+
+  /** Signs of life of this process, and operations whose process gave none for too long. */
+  async #housekeeping(): Promise<void> {
+    const { env, processId, processTimeoutMs } = this.options;
+    while (!this.#stop.signal.aborted) {
+      try {
+        await env.ledger.heartbeat(processId, processTimeoutMs);
+        const dead = await env.ledger.deadScopes();
+        if (dead.length > 0) {
+          const askedAt = env.clock.monotonic();
+          const { claimed } = await env.ledger.claimDue({
+            owner: env.executorId,
+            scopes: dead,
+            limit: 64,
+            leaseMs: env.leaseMs,
+          });
+          for (const record of claimed) this.take(record, askedAt);
+        }
+      } catch (error) {
+        env.log({ level: 'debug', event: 'housekeeping.failed', detail: { why: (error as Error).message } });
+      }
+      await env.clock.sleep(Math.min(HOUSEKEEPING_MS, processTimeoutMs / 3), this.#stop.signal);
+    }
+  }
+
+  #fault(record: StoredRecord, error: unknown): void {
+    const { env } = this.options;
+    const message = error instanceof Error ? error.message : String(error);
+    const known = error instanceof LedgerUnavailable || error instanceof LedgerIncompatible;
+    env.log({
+      level: 'error',
+      event: known ? 'drive.stopped' : 'drive.failed',
+      operationId: record.operationId,
+      detail: { why: message },
+    });
+    if (record.lease === null) return;
+    void env.ledger
+      .releaseLease(
+        record.operationId,
+        env.executorId,
+        record.lease.epoch,
+        env.time.now() + (error instanceof LedgerUnavailable ? RETRY_MS : FAULT_MS),
+      )
+      .catch(() => undefined);
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * load → transition → commit: the only writer of records. Events of one operation are applied first in, first out.
+ * A lost race is loaded again and the event applied again (it may be stale by then: fine). A refused event writes nothing.
+ */
+import type { AcceptAnswer, OperationLedger, PayloadWrite, Step, StoredRecord } from '../operation-ledger.ts';
+import type { OperationEvent, TerminalAccept } from '../tool-operation/events.ts';
+import { acceptFieldsOf } from '../tool-operation/guards.ts';
+import { toolOperation } from '../tool-operation/machine.ts';
+import { explainRefusal, type Refusal } from '../tool-operation/refusal.ts';
+import {
+  applyEvent,
+  type OperationMachine,
+  type OperationSnapshot,
+  readSnapshot,
+  statePath,
+  writeSnapshot,
+} from '../tool-operation/snapshot.ts';
+import { type Log, silent } from './log.ts';
+
+/** A committed record, opened. */
+export interface Opened {
+  readonly record: StoredRecord;
+  readonly snapshot: OperationSnapshot;
+}
+
+export type Applied =
+  | { readonly kind: 'taken'; readonly opened: Opened; readonly from: string }
+  | { readonly kind: 'refused'; readonly opened: Opened; readonly refusal: Refusal }
+  | { readonly kind: 'missing' };
+
+export interface ApplyOptions {
+  readonly payloads?: readonly PayloadWrite[];
+  /** The caller holds the lease and goes on with the operation: keep it unless nothing is due. */
+  readonly leaseOwner?: string;
+  /** Whether the step gives the lease back: asked with what will be committed. */
+  readonly releaseWhen?: (next: OperationSnapshot, at: number) => boolean;
+}
+
+export interface StoreOptions {
+  readonly ledger: OperationLedger;
+  readonly executorId: string;
+  readonly newId: () => string;
+  readonly machine?: OperationMachine;
+  readonly log?: Log;
+}
+
+export class OperationStore {
+  readonly #ledger: OperationLedger;
+  readonly #machine: OperationMachine;
+  readonly #log: Log;
+  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #committed = new Set<(opened: Opened, from: string) => void>();
+  readonly #refused = new Map<string, number>();
+
+  constructor(private readonly options: StoreOptions) {
+    this.#ledger = options.ledger;
+    this.#machine = options.machine ?? toolOperation;
+    this.#log = options.log ?? silent;
+  }
+
+  get machine(): OperationMachine {
+    return this.#machine;
+  }
+
+  /** Refused events by the guard that said no. */
+  get refusals(): ReadonlyMap<string, number> {
+    return this.#refused;
+  }
+
+  /** Told of each commit of this process, after it. Returns the unsubscribe. */
+  onCommit(listener: (opened: Opened, from: string) => void): () => void {
+    this.#committed.add(listener);
+    return () => this.#committed.delete(listener);
+  }
+
+  open(record: StoredRecord): Opened {
+    return { record, snapshot: readSnapshot(record.operationId, record.snapshot, this.#machine) };
+  }
+
+  async load(operationId: string): Promise<Opened | null> {
+    const record = await this.#ledger.load(operationId);
+    return record && this.open(record);
+  }
+
+  /** Applies one event to the committed record. `known` saves the load when it is still current. */
+  apply(operationId: string, event: OperationEvent, options: ApplyOptions = {}, known?: Opened): Promise<Applied> {
+    const before = this.#queues.get(operationId) ?? Promise.resolve();
+    const mine = before.then(
+      () => this.#apply(operationId, event, options, known),
+      () => this.#apply(operationId, event, options),
+    );
+    this.#queues.set(operationId, mine);
+    const forget = () => {
+      if (this.#queues.get(operationId) === mine) this.#queues.delete(operationId);
+    };
+    mine.then(forget, forget);
+    return mine;
+  }
+
+  async #apply(operationId: string, event: OperationEvent, options: ApplyOptions, known?: Opened): Promise<Applied> {
+    let opened = known ?? (await this.load(operationId));
+    let mayBeOld = known !== undefined;
+    for (;;) {
+      if (!opened) return { kind: 'missing' };
+      const from = statePath(opened.snapshot);
+      const next = applyEvent(this.#machine, opened.snapshot, event);
+      if (next === opened.snapshot) {
+        if (mayBeOld) {
+          // What was refused against a remembered record may fit the committed one.
+          const current = await this.load(operationId);
+          mayBeOld = false;
+          if (current && current.record.revision !== opened.record.revision) {
+            opened = current;
+            continue;
+          }
+        }
+        return { kind: 'refused', opened, refusal: this.#countRefusal(opened, event) };
+      }
+      const stamped: OperationSnapshot = {
+        ...next,
+        context: { ...next.context, updatedAt: event.at },
+      } as OperationSnapshot;
+      const committed = await this.#commit(opened, stamped, from, event, options);
+      if (committed) {
+        for (const listener of this.#committed) listener(committed, from);
+        return { kind: 'taken', opened: committed, from };
+      }
+      opened = await this.load(operationId);
+      mayBeOld = false;
+    }
+  }
+
+  /** `null`: the race was lost. */
+  async #commit(
+    opened: Opened,
+    next: OperationSnapshot,
+    from: string,
+    event: OperationEvent,
+    options: ApplyOptions,
+  ): Promise<Opened | null> {
+    const { record } = opened;
+    const { context } = next;
+    const state = statePath(next);
+    const final = next.status === 'done';
+    const dueAt = final ? null : context.dueAt;
+    const step = {
+      operationId: record.operationId,
+      commandId: this.options.newId(),
+      snapshot: writeSnapshot(next),
+      state,
+      fields: acceptFieldsOf(context),
+      scope: record.scope,
+      dueAt,
+      payloads: options.payloads ?? [],
+      history: {
+        at: event.at,
+        event: event.type,
+        from,
+        to: state,
+        executor: this.options.executorId,
+        ...noteOf(event),
+      },
+    };
+    const releaseLease = options.releaseWhen?.(next, event.at) ?? false;
+    const answer =
+      final && event.type === 'terminal.accept'
+        ? await this.#accept(step, record, event, next)
+        : await this.#ledger.commit({
+            ...step,
+            expectedRevision: record.revision,
+            ...(options.leaseOwner === undefined ? {} : { leaseOwner: options.leaseOwner, releaseLease }),
+          });
+    switch (answer.kind) {
+      case 'committed':
+      case 'accepted':
+        return {
+          record: {
+            ...record,
+            revision: answer.revision,
+            snapshot: step.snapshot,
+            state,
+            dueAt,
+            lease: releaseLease || final ? null : record.lease,
+          },
+          snapshot: next,
+        };
+      case 'duplicate':
+      case 'mismatch':
+        throw new Error(
+          `the ledger refused the acceptance of ${record.operationId}: ${answer.kind === 'mismatch' ? `field ${answer.field} does not match` : 'it has a receipt already'}`,
+        );
+      default:
+        this.#log({
+          level: 'debug',
+          event: 'commit.race-lost',
+          operationId: record.operationId,
+          detail: { state: from, by: event.type },
+        });
+        return null;
+    }
+  }
+
+  async #accept(
+    step: Step,
+    record: StoredRecord,
+    event: TerminalAccept,
+    next: OperationSnapshot,
+  ): Promise<AcceptAnswer> {
+    const receipt = next.output;
+    if (!receipt) throw new Error('a final state without a receipt');
+    return this.#ledger.acceptTerminal({
+      ...step,
+      expectedRevision: record.revision,
+      expected: event.expected,
+      receipt: JSON.stringify(receipt),
+      receiptId: receipt.receiptId,
+    });
+  }
+
+  #countRefusal(opened: Opened, event: OperationEvent): Refusal {
+    const refusal = explainRefusal(this.#machine, opened.snapshot, event);
+    for (const guard of refusal.guards.length > 0 ? refusal.guards : ['notListening']) {
+      this.#refused.set(guard, (this.#refused.get(guard) ?? 0) + 1);
+    }
+    this.#log({
+      level: 'debug',
+      event: 'event.refused',
+      operationId: opened.record.operationId,
+      detail: { type: event.type, why: refusal.text },
+    });
+    return refusal;
+  }
+}
+
+function noteOf(event: OperationEvent): { note?: string } {
+  if ('reason' in event && event.reason) return { note: event.reason.slice(0, 500) };
+  if ('task' in event) return { note: event.task.status };
+  return {};
+}

@@ -1,0 +1,25 @@
+/** The protocol machine, the approval gate and the executor. Knows two interfaces; nothing of MCP, HTTP or Redis. */
+export { DEFAULT_POLICY, type ToolCall } from './actor/call.ts';
+export { type Clock, systemClock } from './actor/clock.ts';
+export type { CommandAnswer, Reconciliation } from './actor/commands.ts';
+export type { GuardedOutput, OutputGuard, OutputVerdict, Rate } from './actor/environment.ts';
+export {
+  Executor,
+  type ExecutorOptions,
+  OperationParked,
+  type SubmitAnswer,
+  type TerminalOutcome,
+} from './actor/executor.ts';
+export type { Log, LogEntry } from './actor/log.ts';
+export { createOperationLogic, type OperationLogic, type OperationLogicSnapshot } from './actor/operation-logic.ts';
+export { approvalGate } from './approval-gate/machine.ts';
+export type { ApprovalPort, OpenRound } from './approval-gate/round.ts';
+export type * from './operation-ledger.ts';
+export { LedgerIncompatible, LedgerUnavailable } from './operation-ledger.ts';
+export type * from './operation-protocol.ts';
+export { EndpointUnavailable } from './operation-protocol.ts';
+export { Capabilities, ParkReason, Policy, ToolOperationContext } from './tool-operation/context.ts';
+export type { Claims, OperationCommand, OperationEvent, OperationFact } from './tool-operation/events.ts';
+export { guards } from './tool-operation/guards.ts';
+export { type Effect, toolOperation } from './tool-operation/machine.ts';
+export type { TerminalReceipt } from './tool-operation/receipt.ts';

@@ -1,0 +1,188 @@
+/**
+ * The one interface between the executor and its store. Every method is one atomic step on one partition.
+ * A promise that rejects with `LedgerUnavailable` says nothing about the step: send the same command (same
+ * `commandId`) again until the answer is definite. All times are ms of the ledger's own clock.
+ */
+import type { Json } from './digest.ts';
+
+/** The fields that `acceptTerminal` compares (brief B12), as strings; an absent value is the empty string. */
+export interface AcceptFields {
+  readonly callNode: string;
+  readonly requestDigest: string;
+  readonly taskId: string;
+  readonly toolVersion: string;
+  readonly executionEpoch: string;
+  readonly cancelGeneration: string;
+  readonly terminalState: string;
+  readonly resultDigest: string;
+}
+
+/** A record as the ledger stores it. `snapshot` is an opaque JSON text: the ledger never parses it. */
+export interface StoredRecord {
+  readonly operationId: string;
+  /** Counts up by one with each commit; a decimal string. */
+  readonly revision: string;
+  readonly snapshot: string;
+  readonly state: string;
+  readonly scope: string;
+  readonly dueAt: number | null;
+  readonly lease: Lease | null;
+}
+
+export interface Lease {
+  readonly owner: string;
+  /** Raised by each claim by another owner. */
+  readonly epoch: string;
+  readonly until: number;
+}
+
+/** A payload that is written with a step, under its digest. */
+export interface PayloadWrite {
+  readonly digest: string;
+  readonly text: string;
+}
+
+/** One line of an operation's history. */
+export interface HistoryEntry {
+  readonly at: number;
+  readonly event: string;
+  readonly from: string;
+  readonly to: string;
+  readonly executor: string;
+  readonly note?: string;
+}
+
+/** What a step writes: the next snapshot and everything that must change with it. */
+export interface Step {
+  readonly operationId: string;
+  /** Unique per intent, the same for every repetition of it. */
+  readonly commandId: string;
+  readonly snapshot: string;
+  readonly state: string;
+  readonly fields: AcceptFields;
+  /** Who can serve the record: `endpoint:<id>` or `process:<id>`. */
+  readonly scope: string;
+  /** `null`: nothing is owed, the record leaves the due index. */
+  readonly dueAt: number | null;
+  readonly payloads: readonly PayloadWrite[];
+  readonly history: HistoryEntry;
+}
+
+export type CreateAnswer =
+  | { readonly kind: 'created'; readonly record: StoredRecord }
+  /** The call node has a record already; compare its request digest before using it. */
+  | { readonly kind: 'exists'; readonly record: StoredRecord };
+
+export type CommitAnswer =
+  | { readonly kind: 'committed'; readonly revision: string }
+  | { readonly kind: 'conflict'; readonly revision: string }
+  | { readonly kind: 'missing' };
+
+export type AcceptAnswer =
+  | { readonly kind: 'accepted'; readonly revision: string }
+  /** The call node has its one receipt already. */
+  | { readonly kind: 'duplicate'; readonly receipt: string }
+  /** The name of the field of B12 that the stored record contradicts. */
+  | { readonly kind: 'mismatch'; readonly field: keyof AcceptFields }
+  | { readonly kind: 'conflict'; readonly revision: string }
+  | { readonly kind: 'missing' };
+
+export interface ReadyRow {
+  readonly operationId: string;
+  /** The terminal receipt, as JSON text. */
+  readonly receipt: string;
+  /** Proves the consumer's lease when it acknowledges. */
+  readonly token: string;
+}
+
+export interface AuditFinding {
+  readonly operationId: string;
+  readonly problem: string;
+}
+
+export interface OperationSummary {
+  readonly operationId: string;
+  readonly state: string;
+  readonly revision: string;
+  readonly dueAt: number | null;
+  readonly snapshot: string;
+}
+
+export interface OperationLedger {
+  /** Where an operation of this call node stands: deterministic, carries its partition. Shape: `p<NN>.<sha256>`. */
+  operationIdOf(node: { readonly namespace: string; readonly principal: string; readonly callNodeId: string }): string;
+  now(): Promise<number>;
+
+  /** Creates the record of a call node, or answers with the one that is there. `lease`: the creator starts as its owner. */
+  create(step: Step, lease: { readonly owner: string; readonly ms: number } | null): Promise<CreateAnswer>;
+  load(operationId: string): Promise<StoredRecord | null>;
+  /** Compare-and-set on the revision. `heldLease`: keep the lease (owner's own step); the due time then waits for its end. */
+  commit(
+    step: Step & { readonly expectedRevision: string; readonly leaseOwner?: string; readonly releaseLease?: boolean },
+  ): Promise<CommitAnswer>;
+  /** B12: re-checks the fields, writes record, receipt and exactly one ready row in one step. */
+  acceptTerminal(
+    step: Step & {
+      readonly expectedRevision: string;
+      readonly expected: AcceptFields;
+      readonly receipt: string;
+      readonly receiptId: string;
+    },
+  ): Promise<AcceptAnswer>;
+
+  /** Leases what is due and can be served by `scopes`. `nextDueAt`: when to ask again at the latest (null: nothing waits). */
+  claimDue(ask: {
+    readonly owner: string;
+    readonly scopes: readonly string[];
+    readonly limit: number;
+    readonly leaseMs: number;
+  }): Promise<{ readonly claimed: readonly StoredRecord[]; readonly nextDueAt: number | null }>;
+  /** `null`: the lease is somebody else's by now. */
+  renewLease(
+    operationId: string,
+    owner: string,
+    epoch: string,
+    ms: number,
+  ): Promise<{ readonly until: number; readonly revision: string } | null>;
+  /** Gives the lease back and sets the due time, if the lease is still the owner's. */
+  releaseLease(operationId: string, owner: string, epoch: string, dueAt: number | null): Promise<void>;
+
+  readPayload(operationId: string, digest: string): Promise<string | null>;
+  readReceipt(operationId: string): Promise<string | null>;
+  readHistory(operationId: string): Promise<readonly HistoryEntry[]>;
+  list(ask: {
+    readonly cursor?: string;
+    readonly limit: number;
+  }): Promise<{ readonly operations: readonly OperationSummary[]; readonly cursor: string | null }>;
+
+  /** Process liveness, for scopes that only one process can serve. */
+  heartbeat(processId: string, ms: number): Promise<void>;
+  /** `process:` scopes with waiting records whose process has not been heard of in time. */
+  deadScopes(): Promise<readonly string[]>;
+
+  /** First come, first served: marks `taskId` at an endpoint as this operation's; answers whose it is. (F9) */
+  ownTask(endpointId: string, taskId: string, operationId: string): Promise<string>;
+  /** A place in the server's rate (B8), shared by all executors. `waitMs` 0: send now; else ask again after it. */
+  takePermit(key: string, qps: number, burst: number): Promise<{ readonly waitMs: number }>;
+
+  leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
+  /** `false`: the lease was lost; somebody else will consume the row. */
+  ackReady(row: ReadyRow, consumer: string): Promise<boolean>;
+  /** Walks receipts, ready rows and consumed marks: one-to-one, or a finding. */
+  audit(): Promise<readonly AuditFinding[]>;
+
+  /** A nudge that an operation of this ledger changed. Lossy: a poll stays the truth. Returns the unsubscribe. */
+  onChange(listener: (operationId: string) => void): () => void;
+  /** What a kill, a power cut and a failover can each lose here, in words (design section 4). */
+  durability(): Promise<{ readonly acceptable: boolean; readonly statement: string; readonly facts: Json }>;
+  close(): Promise<void>;
+}
+
+/** The store could not be asked, or did not answer: whether the step was taken is unknown. */
+export class LedgerUnavailable extends Error {
+  override readonly name = 'LedgerUnavailable';
+}
+/** The store holds something this version cannot read; it was left untouched. */
+export class LedgerIncompatible extends Error {
+  override readonly name = 'LedgerIncompatible';
+}

@@ -1,0 +1,201 @@
+/**
+ * The one interface between the statechart and the protocols. An adapter translates one protocol revision
+ * and says of every outcome whether it is *definitely done*, *definitely not done* or *cannot be known*.
+ * It never retries a submission by itself, and never throws for what a server did: that is a fact.
+ */
+import type { Json } from './digest.ts';
+import type { Capabilities, ServerStatus } from './tool-operation/context.ts';
+
+/** Where a server is. Credentials (`headers`, `env`) live in the process only: never in the ledger or a log. */
+export type Endpoint =
+  | {
+      readonly kind: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env?: Readonly<Record<string, string>>;
+      readonly cwd?: string;
+    }
+  | { readonly kind: 'http'; readonly url: string; readonly headers?: Readonly<Record<string, string>> };
+
+/** What a fact about a task's state carries. `receivedAt - sentAt` bounds the server's clock (B13). Times: ms. */
+export interface TaskView {
+  readonly taskId: string;
+  readonly taskCreatedAt: string | null;
+  readonly status: ServerStatus;
+  readonly statusMessage: string | null;
+  readonly pollIntervalMs: number | null;
+  /** Time to live from creation, ms; `null`: unlimited or not said. */
+  readonly ttlMs: number | null;
+  /** Lasts at least until (server-relative age already taken off), ms from the answer; `null`: not said. */
+  readonly remainingTtlMs: number | null;
+}
+
+/** A result as it came: `result` is what the call returned, `error` the JSON-RPC error it ended with. */
+export type Payload =
+  | { readonly kind: 'result'; readonly value: Json; readonly isError: boolean }
+  | {
+      readonly kind: 'error';
+      readonly value: { readonly code: number; readonly message: string; readonly data?: Json };
+    };
+
+/** Nothing is known; nothing changes but the time of the next try. */
+export interface Unknown {
+  readonly kind: 'unknown';
+  readonly reason: string;
+  /** Earliest next try, ms from now, when the server said so (`Retry-After`). */
+  readonly retryAfterMs?: number;
+  /** The session was refused (401, 404 of the session): says nothing of the task. */
+  readonly sessionLost?: boolean;
+}
+
+export type SubmitOutcome =
+  | { readonly kind: 'acknowledged'; readonly task: TaskView; readonly sessionId: string | null }
+  | { readonly kind: 'outcome'; readonly payload: Payload }
+  /** Provably never reached the tool, and could be tried again later. */
+  | { readonly kind: 'notSent'; readonly reason: string; readonly retryAfterMs?: number }
+  /** Provably never reached the tool, and never will. */
+  | { readonly kind: 'rejected'; readonly reason: string }
+  | { readonly kind: 'connectionLost'; readonly reason: string };
+
+export type StatusOutcome =
+  | { readonly kind: 'status'; readonly task: TaskView; readonly payload?: Payload }
+  | { readonly kind: 'notFound'; readonly reason: string }
+  | Unknown;
+
+export type ResultOutcome =
+  | { readonly kind: 'result'; readonly payload: Payload }
+  /** Came, but cannot be taken as the result: truncated, oversized, schema-invalid, wrong task. */
+  | { readonly kind: 'invalid'; readonly reason: string }
+  | { readonly kind: 'notFound'; readonly reason: string }
+  | Unknown;
+
+export type CancelOutcome =
+  /** Terminal evidence (2025-11-25). */
+  | { readonly kind: 'confirmed'; readonly task: TaskView }
+  /** Only heard (2026-07-28, AIP-151). */
+  | { readonly kind: 'acknowledged' }
+  /** Refused: already terminal, unknown or expired: a status read decides. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unsupported'; readonly reason: string }
+  | Unknown;
+
+export type LookupOutcome =
+  | { readonly kind: 'found'; readonly task: TaskView }
+  /** `closedThroughAttempt`: no attempt up to this one can create anything any more. */
+  | { readonly kind: 'neverCreated'; readonly closedThroughAttempt: number }
+  | {
+      readonly kind: 'expiredWithReceipt';
+      readonly taskId: string;
+      readonly taskCreatedAt: string | null;
+      readonly status: 'completed' | 'failed' | 'cancelled';
+      readonly payload?: Payload;
+    }
+  | { readonly kind: 'unavailable'; readonly reason: string }
+  | Unknown;
+
+/** One question of the server, as the human sees it. `schema` is a JSON Schema of the answer's `content`. */
+export interface InputRequest {
+  readonly message: string;
+  readonly schema: Json;
+}
+/** The field's own three answers (MCP `ElicitResult`). `content` only with `accept`. */
+export type InputReply =
+  | { readonly action: 'accept'; readonly content: { readonly [key: string]: Json } }
+  | { readonly action: 'decline' }
+  | { readonly action: 'cancel' };
+
+/** An open channel on which a task's questions arrive (2025-11-25: a blocked `tasks/result`). */
+export interface InputChannel {
+  /** Writes the answer to the question that is open on this channel. `false`: provably not written. */
+  deliver(reply: InputReply): Promise<boolean>;
+  /** Stops listening; never cancels the task (B14). */
+  close(): void;
+}
+export interface InputChannelEvents {
+  /** A question arrived. At most one is open at a time; a further one waits. */
+  request(request: InputRequest): void;
+  /** The channel ended: the task is terminal, or the connection is gone. A status read decides. */
+  closed(reason: string): void;
+}
+
+/** Names one task at one endpoint. */
+export interface TaskRef {
+  readonly taskId: string;
+  readonly taskCreatedAt: string | null;
+  readonly tool: string;
+}
+
+export interface Submission {
+  readonly tool: string;
+  readonly arguments: Json;
+  readonly submissionKey: string;
+  readonly attempt: number;
+  readonly requestDigest: string;
+  readonly principal: string;
+  readonly ttlMs: number | null;
+}
+
+export type Negotiation =
+  | {
+      readonly kind: 'supported';
+      readonly tool: { readonly name: string; readonly version: string };
+      readonly capabilities: Omit<Capabilities, 'effectFree'>;
+      readonly session: { readonly sessionId: string | null; readonly protocolVersion: string };
+      /** How long from the first submission the server remembers a submission key, ms; `null`: it says nothing. */
+      readonly keyRetentionMs: number | null;
+    }
+  /** Nothing was submitted. `next` says what the caller or the tool's owner can do. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly next: string };
+
+export interface ResumeState {
+  readonly sessionId: string | null;
+  readonly protocolVersion: string;
+  /** The tool's output schema and version must be the pinned ones. */
+  readonly tool: { readonly name: string; readonly version: string };
+}
+
+/** One live connection to one server under one protocol revision. All waits take an `AbortSignal`: it stops *waiting* only. */
+export interface ProtocolSession {
+  /** B1: asks the server and the tool whether the call can be a task; checks the arguments against the tool's input schema. */
+  negotiate(tool: string, args: Json): Promise<Negotiation>;
+  /**
+   * Sends the call. `mayWrite` is asked right before the bytes go out: `false` makes it `notSent`.
+   * `late` gets an answer that arrives after this promise was settled with `connectionLost`.
+   */
+  submit(
+    submission: Submission,
+    options: {
+      readonly mayWrite: () => boolean;
+      readonly late: (outcome: SubmitOutcome) => void;
+      readonly timeoutMs: number;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<SubmitOutcome>;
+  status(task: TaskRef, signal?: AbortSignal): Promise<StatusOutcome>;
+  result(task: TaskRef, status: 'completed' | 'failed' | 'cancelled', signal?: AbortSignal): Promise<ResultOutcome>;
+  cancel(task: TaskRef, signal?: AbortSignal): Promise<CancelOutcome>;
+  lookup(submission: Omit<Submission, 'arguments' | 'ttlMs'>, signal?: AbortSignal): Promise<LookupOutcome>;
+  openInput(task: TaskRef, events: InputChannelEvents): InputChannel;
+  /** Called once, when the server is gone for good (stdio: its process ended). */
+  onGone(listener: (reason: string) => void): void;
+  close(): Promise<void>;
+}
+
+export interface OperationProtocol {
+  /** Adapter and pinned revision, as stored in the record (B3), e.g. `mcp-2025-11-25`. */
+  readonly id: string;
+  /** Opens a session. Given `resume`, reaches the tasks of an earlier connection. Rejects with `EndpointUnavailable`. */
+  connect(endpoint: Endpoint, resume?: ResumeState): Promise<ProtocolSession>;
+}
+
+/** The server could not be reached: nothing was sent. */
+export class EndpointUnavailable extends Error {
+  override readonly name = 'EndpointUnavailable';
+  constructor(
+    message: string,
+    /** The session is refused (401, 403, 404): a new session would not see the same tasks. */
+    readonly sessionLost = false,
+  ) {
+    super(message);
+  }
+}

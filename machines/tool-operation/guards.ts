@@ -1,0 +1,154 @@
+/**
+ * Every condition of the protocol, one named guard each: `(context, event) => boolean`, pure.
+ * The chart composes them; no condition hides in an action, an adapter or the executor.
+ */
+import type { AcceptFields } from '../operation-ledger.ts';
+import type { ToolOperationContext } from './context.ts';
+import type { OperationEvent } from './events.ts';
+
+export type Guard = (context: ToolOperationContext, event: OperationEvent) => boolean;
+
+/** The fields of B12 as the record holds them; the ledger's script compares the same ones again. */
+export function acceptFieldsOf(context: ToolOperationContext): AcceptFields {
+  return {
+    callNode: context.callNodeId,
+    requestDigest: context.requestDigest,
+    taskId: context.taskId ?? '',
+    toolVersion: context.tool.version,
+    executionEpoch: String(context.executionEpoch),
+    cancelGeneration: String(context.cancelGeneration),
+    terminalState: terminalStateOf(context),
+    resultDigest: context.result?.digest ?? '',
+  };
+}
+
+function terminalStateOf(context: ToolOperationContext): string {
+  if (context.givenUp) return 'given_up';
+  if (context.notSubmitted) return 'not_submitted';
+  return context.terminal?.status ?? '';
+}
+
+const claims = (event: OperationEvent) => ('claims' in event ? event.claims : null);
+const task = (event: OperationEvent) => ('task' in event ? event.task : null);
+const expects =
+  (field: keyof AcceptFields): Guard =>
+  (context, event) =>
+    event.type === 'terminal.accept' && event.expected[field] === acceptFieldsOf(context)[field];
+
+export const guards = {
+  // --- whose word is it? the claims of a fact against the record -------------------------------------------------
+  /** F8: made under the record's execution epoch. */
+  matchesExecutionEpoch: (context, event) => claims(event)?.executionEpoch === context.executionEpoch,
+  isFromOlderEpoch: (context, event) =>
+    (claims(event)?.executionEpoch ?? Number.POSITIVE_INFINITY) < context.executionEpoch,
+  adoptsNewerEpoch: (context, event) => event.type === 'epoch.adopt' && event.executionEpoch > context.executionEpoch,
+  matchesAttempt: (context, event) => claims(event)?.attempt === context.attempt,
+  /** Any attempt that was made: an id under our key is evidence, whichever send brought it about. */
+  isMadeAttempt: (context, event) => {
+    const attempt = claims(event)?.attempt;
+    return attempt !== undefined && attempt >= 1 && attempt <= context.attempt;
+  },
+  matchesCancelGeneration: (context, event) => claims(event)?.cancelGeneration === context.cancelGeneration,
+  matchesEndpoint: (context, event) => claims(event)?.endpointId === context.endpoint.id,
+  /** The request named the record's task, and the answer, where it names one, the same. */
+  matchesTaskId: (context, event) =>
+    context.taskId !== null &&
+    claims(event)?.taskId === context.taskId &&
+    (task(event)?.taskId ?? context.taskId) === context.taskId,
+  /** F9: an id that comes back with another birth is another task. */
+  matchesTaskCreatedAt: (context, event) => {
+    const createdAt = task(event)?.createdAt ?? null;
+    return context.taskCreatedAt === null || createdAt === null || createdAt === context.taskCreatedAt;
+  },
+  /** F2: no answer to a request issued after this one's was applied yet (a poll's cursor is the next after the last applied). */
+  matchesPollCursor: (context, event) => claims(event)?.pollCursor === context.pollCursor,
+  matchesToolVersion: (context, event) => claims(event)?.toolVersion === context.tool.version,
+  matchesRequestDigest: (context, event) => claims(event)?.requestDigest === context.requestDigest,
+  matchesInputRound: (context, event) =>
+    event.type === 'input.reply'
+      ? event.round === context.inputRound
+      : claims(event)?.inputRound === context.inputRound,
+  matchesSchemaDigest: (context, event) =>
+    event.type === 'input.reply' && event.schemaDigest === context.input?.schemaDigest,
+  beforeInputDeadline: (context, event) => context.input !== null && event.at <= context.input.deadline,
+
+  // --- identity of a task ----------------------------------------------------------------------------------------
+  taskIdIsKnown: (context) => context.taskId !== null,
+  taskIsOurs: (_, event) => ('foreign' in event ? !event.foreign : task(event)?.foreign === false),
+  /** The same id as on record: evidence of a second submission under our key would name another. */
+  namesKnownTask: (context, event) => task(event)?.taskId === context.taskId,
+  attachesKnownTask: (context, event) =>
+    event.type === 'reconcile.attach' && (context.taskId === null || context.taskId === event.taskId),
+
+  // --- what the server said --------------------------------------------------------------------------------------
+  saysOutcome: (_, event) => task(event)?.status === 'completed' || task(event)?.status === 'failed',
+  saysCancelled: (_, event) => task(event)?.status === 'cancelled',
+  saysInputRequired: (_, event) => task(event)?.status === 'input_required',
+  saysTerminal: (_, event) => ['completed', 'failed', 'cancelled'].includes(task(event)?.status ?? ''),
+  /** Terminal A, then terminal B: the server contradicts itself. */
+  contradictsTerminal: (context, event) => {
+    const status = task(event)?.status;
+    return context.terminal !== null && status !== undefined && status !== context.terminal.status;
+  },
+  resultIsInHand: (context) => context.result !== null,
+  /** The first verified result is final: a fetched one must be it, once there is one. */
+  matchesResultDigest: (context, event) =>
+    'result' in event &&
+    event.result !== null &&
+    (context.result === null || event.result.digest === context.result.digest),
+  handDeclaresCancelled: (_, event) => event.type === 'reconcile.accept' && event.status === 'cancelled',
+  handBringsResult: (context, event) =>
+    event.type === 'reconcile.accept' && (event.result !== null || context.result !== null),
+
+  // --- submission (B4, design section 6) -------------------------------------------------------------------------
+  creationIsAllowed: (_, event) => 'creationAllowed' in event && event.creationAllowed,
+  /** Inside the key's published retention window: after it, a server that forgot is not a server that never knew. */
+  keyIsValid: (context, event) => context.keyValidUntil === null || event.at <= context.keyValidUntil,
+  /** A further attempt cannot make a second operation: both meet in one key, or the key is closed for all before it. */
+  nextAttemptIsSafe: (context, event) =>
+    context.capabilities.deduplicates || closedThrough(context, event) >= context.sentThroughAttempt,
+  /** Nothing that was sent so far can still create an operation (trivially so when nothing was sent). */
+  everySendIsClosed: (context, event) => closedThrough(context, event) >= context.sentThroughAttempt,
+  lookupIsPossible: (context) => context.capabilities.lookup !== 'none',
+  hasInboxTask: (context) => context.inbox.some((entry) => entry.taskId !== undefined),
+
+  // --- cancel (B9, B10) ------------------------------------------------------------------------------------------
+  cancelIsWanted: (context) => context.cancel !== null,
+  cancelIsSupported: (context) => context.capabilities.cancelSupported,
+  cancelIsTerminalEvidence: (context) => context.capabilities.cancelEvidence === 'terminal',
+  cancelIsUnheard: (context) =>
+    context.cancel !== null && !context.cancel.heard && context.capabilities.cancelSupported,
+
+  // --- budgets (B8) ----------------------------------------------------------------------------------------------
+  withinWaitBudget: (context, event) => event.at <= context.waitDeadline,
+  withinStepBudget: (context, event) => context.stepDeadline === null || event.at <= context.stepDeadline,
+  withinPromptDeadline: (context, event) =>
+    context.input === null || context.input.delivery === 'delivered' || event.at <= context.input.deadline,
+  answerIsRecorded: (context, event) =>
+    event.type === 'input.requested' &&
+    context.input?.delivery === 'recorded' &&
+    context.input.schemaDigest === event.schemaDigest &&
+    context.input.requestDigest === event.questionDigest,
+  /** Parked because the id was unknown: a server that knows it again takes the operation back. */
+  wasParkedAsUnknown: (context) => ['unknown-id', 'expired', 'session-lost'].includes(context.parked?.reason ?? ''),
+  wasUnderNewSession: (context) => context.missing?.sessionChanged === true,
+  isPastExpiry: (context, event) => context.expiry !== null && event.at > context.expiry.latest,
+
+  // --- B12: the fields of acceptTerminal, one guard each ----------------------------------------------------------
+  acceptsCallNode: expects('callNode'),
+  acceptsRequestDigest: expects('requestDigest'),
+  acceptsTaskId: expects('taskId'),
+  acceptsToolVersion: expects('toolVersion'),
+  acceptsExecutionEpoch: expects('executionEpoch'),
+  acceptsCancelGeneration: expects('cancelGeneration'),
+  acceptsTerminalState: expects('terminalState'),
+  acceptsResultDigest: expects('resultDigest'),
+} satisfies Record<string, Guard>;
+
+function closedThrough(context: ToolOperationContext, event: OperationEvent): number {
+  return event.type === 'lookup.neverCreated'
+    ? Math.max(context.closedThroughAttempt, event.closedThroughAttempt)
+    : context.closedThroughAttempt;
+}
+
+export type GuardName = keyof typeof guards;

@@ -1,0 +1,731 @@
+/**
+ * `tool-operation`: the terminal protocol as one statechart (brief B5), and the only place that decides what may
+ * follow what. It owns the life of one call node from SUBMITTING to its one receipt. It does not send, wait, store
+ * or look at a clock: the executor does, and tells it by facts.
+ *
+ * Invariants: a terminal state is only entered by `terminal.accept` under `acceptTerminal`; `completed` and `failed`
+ * never get there without their result; a won cancel never becomes a success; a call that may have been sent is never
+ * queued again unless the next attempt is provably safe.
+ *
+ * There is no `after`, `invoke`, `spawn`, `raise` or `always`: none survives a restart. Each state names, as data, the
+ * one request it still owes the world (`meta.effect`).
+ */
+import { and, assign, not, or, setup } from 'xstate';
+import type { ParkReason, ToolOperationContext } from './context.ts';
+import type { OperationEvent } from './events.ts';
+import { type Guard, guards } from './guards.ts';
+import { type TerminalReceipt, terminalReceipt } from './receipt.ts';
+import { park, type Update, updates } from './updates.ts';
+
+/** The one protocol request (or local step) that a state owes. */
+export type Effect =
+  | 'beginSubmit'
+  | 'submit'
+  | 'lookup'
+  | 'requeue'
+  | 'poll'
+  | 'listen'
+  | 'holdInput'
+  | 'sendInput'
+  | 'deliverInput'
+  | 'sendCancel'
+  | 'fetchResult'
+  | 'acceptTerminal';
+
+type RestsAt = 'watching' | 'searching' | 'waiting' | 'disputed';
+const registered = <T extends Record<string, Guard>>(table: T) =>
+  Object.fromEntries(
+    Object.entries(table).map(([name, guard]) => [
+      name,
+      ({ context, event }: { context: ToolOperationContext; event: OperationEvent }) => guard(context, event),
+    ]),
+  ) as Record<keyof T, (args: { context: ToolOperationContext; event: OperationEvent }) => boolean>;
+
+const write = (update: Update) =>
+  assign<ToolOperationContext, OperationEvent, undefined, OperationEvent, never>(({ context, event }) =>
+    update(context, event),
+  );
+const writers = Object.fromEntries(Object.entries(updates).map(([name, update]) => [name, write(update)])) as Record<
+  keyof typeof updates,
+  ReturnType<typeof write>
+>;
+
+const base = setup({
+  types: {
+    context: {} as ToolOperationContext,
+    input: {} as ToolOperationContext,
+    events: {} as OperationEvent,
+    output: {} as TerminalReceipt,
+    meta: {} as { readonly effect?: Effect },
+  },
+  guards: registered(guards),
+  actions: {
+    ...writers,
+    park: assign(({ context, event }, params: { reason: ParkReason; restsAt: RestsAt }) =>
+      park(params.reason, params.restsAt)(context, event),
+    ),
+  },
+});
+
+/**
+ * The fences (design section 1): which claims must match for which kind of fact. A passing status is fenced by
+ * everything; evidence only by identity, since it cannot be had again. Every composite has a name, so that the
+ * inspector, the graph and a refusal can say it.
+ */
+const fenced = base
+  .extend({
+    guards: {
+      isOfThisCall: and(['matchesExecutionEpoch', 'matchesEndpoint', 'matchesToolVersion', 'matchesRequestDigest']),
+      isEvidenceOfOlderEpoch: and(['isFromOlderEpoch', 'matchesEndpoint', 'matchesRequestDigest']),
+      isGoneServer: and(['matchesEndpoint']),
+    },
+  })
+  .extend({
+    guards: {
+      isPassing: and([
+        'isOfThisCall',
+        'matchesAttempt',
+        'matchesTaskId',
+        'matchesTaskCreatedAt',
+        'matchesCancelGeneration',
+        'matchesInputRound',
+        'matchesPollCursor',
+      ]),
+      isEvidenceOfTask: and(['isOfThisCall', 'matchesTaskId', 'matchesTaskCreatedAt']),
+      isReusedTaskId: and(['isOfThisCall', 'matchesTaskId', not('matchesTaskCreatedAt')]),
+      isEvidenceOfSubmission: and(['isOfThisCall', 'isMadeAttempt']),
+      isAnswerOfSender: and(['isOfThisCall', 'matchesAttempt']),
+      isCurrentLookup: and(['isOfThisCall', 'matchesAttempt', 'matchesPollCursor']),
+      isAnswerOfChannel: and(['isOfThisCall', 'matchesTaskId', 'matchesInputRound']),
+      isCurrentStep: and(['isOfThisCall', 'matchesAttempt', 'matchesCancelGeneration']),
+    },
+  })
+  .extend({
+    guards: {
+      // submission
+      mayBegin: and(['isCurrentStep', 'creationIsAllowed', not('cancelIsWanted')]),
+      senderKnowsUnsent: and(['isAnswerOfSender', not('cancelIsWanted')]),
+      unsentWithinBudget: and(['isAnswerOfSender', 'withinWaitBudget']),
+      unsentForGood: and(['isAnswerOfSender', 'everySendIsClosed']),
+      senderKnowsUnsentAndCancelled: and(['isAnswerOfSender', 'cancelIsWanted']),
+      submissionNamesWrongTask: and([
+        'isEvidenceOfSubmission',
+        or([not('taskIsOurs'), and(['taskIdIsKnown', not('namesKnownTask')])]),
+      ]),
+      submissionFoundToCancel: and(['isEvidenceOfSubmission', 'cancelIsWanted', 'cancelIsSupported']),
+      secondTaskNamed: and(['isEvidenceOfSubmission', 'taskIdIsKnown', not('namesKnownTask')]),
+      // look-up
+      lookupNamesWrongTask: and([
+        'isCurrentLookup',
+        or([not('taskIsOurs'), and(['taskIdIsKnown', not('namesKnownTask')])]),
+      ]),
+      lookupFoundToCancel: and(['isCurrentLookup', 'cancelIsWanted', 'cancelIsSupported']),
+      lookupFoundReceiptOfCancelled: and(['isCurrentLookup', 'saysCancelled']),
+      lookupFoundReceiptOfOutcome: and(['isCurrentLookup', 'saysOutcome']),
+      neverCreatedButIdKnown: and(['isCurrentLookup', 'taskIdIsKnown']),
+      neverCreatedAfterKeyExpired: and(['isCurrentLookup', not('keyIsValid')]),
+      neverCreatedAndCancelled: and(['isCurrentLookup', 'cancelIsWanted', 'everySendIsClosed']),
+      neverCreatedAndSafe: and(['isCurrentLookup', not('cancelIsWanted'), 'nextAttemptIsSafe']),
+      lookupWithinBudget: and(['isCurrentLookup', 'withinStepBudget']),
+      lookupAfterSessionChange: and(['isCurrentLookup', 'wasUnderNewSession']),
+      lookupAfterExpiry: and(['isCurrentLookup', 'isPastExpiry']),
+      // polling
+      outcomeSeen: and(['isEvidenceOfTask', 'saysOutcome']),
+      cancelledSeen: and(['isEvidenceOfTask', 'saysCancelled']),
+      inputAnnounced: and(['isPassing', 'saysInputRequired', 'withinWaitBudget', 'withinPromptDeadline']),
+      promptLost: and(['isPassing', 'saysInputRequired', not('withinPromptDeadline')]),
+      passingWithinBudget: and(['isPassing', 'withinWaitBudget']),
+      passingWithinStep: and(['isPassing', 'withinStepBudget']),
+      cancelMustBeSentAgain: and(['isPassing', 'withinStepBudget', 'cancelIsUnheard']),
+      knownAgain: and(['isPassing', 'wasParkedAsUnknown']),
+      // result
+      outcomeContradicted: and(['isEvidenceOfTask', 'saysTerminal', 'contradictsTerminal']),
+      resultVerified: and(['isEvidenceOfTask', 'matchesResultDigest']),
+      immediateResultVerified: and(['isAnswerOfSender', not('taskIdIsKnown'), 'matchesResultDigest']),
+      resultTryWithinBudget: and(['isOfThisCall', 'withinStepBudget']),
+      goneWithoutResult: and(['isGoneServer', not('resultIsInHand')]),
+      // input
+      promptRepeatsRecorded: and([
+        'isAnswerOfChannel',
+        'matchesCancelGeneration',
+        'answerIsRecorded',
+        'withinPromptDeadline',
+      ]),
+      promptArrived: and(['isAnswerOfChannel', 'matchesCancelGeneration']),
+      replyFits: and(['matchesInputRound', 'matchesSchemaDigest', 'beforeInputDeadline']),
+      deadlineIsOver: and(['isAnswerOfChannel', not('beforeInputDeadline')]),
+      // cancel
+      cancelIsSendable: and(['cancelIsSupported', 'taskIdIsKnown']),
+      cancelLeavesNothingOpen: and(['everySendIsClosed']),
+      cancelConfirmed: and(['isEvidenceOfTask', 'cancelIsWanted', 'cancelIsTerminalEvidence']),
+      cancelConfirmedTooLate: and(['isEvidenceOfTask', 'cancelIsTerminalEvidence']),
+      // reconciliation
+      attachIsPossible: and(['attachesKnownTask', 'taskIsOurs']),
+      attachToCancel: and(['attachesKnownTask', 'taskIsOurs', 'cancelIsWanted', 'cancelIsSupported']),
+      // B12
+      acceptTerminal: and([
+        'isOfThisCall',
+        'acceptsCallNode',
+        'acceptsRequestDigest',
+        'acceptsTaskId',
+        'acceptsToolVersion',
+        'acceptsExecutionEpoch',
+        'acceptsCancelGeneration',
+        'acceptsTerminalState',
+        'acceptsResultDigest',
+      ]),
+    },
+  })
+  .extend({ guards: { acceptOutcome: and(['acceptTerminal', 'resultIsInHand']) } });
+
+const to = {
+  queued: '#toolOperation.SUBMITTING.queued',
+  polling: '#toolOperation.WORKING.polling',
+  listening: '#toolOperation.WORKING.listening',
+  replied: '#toolOperation.INPUT_REQUIRED.replied',
+  cancelSending: '#toolOperation.CANCEL_REQUESTED.sending',
+  cancelConfirmed: '#toolOperation.CANCEL_REQUESTED.confirmed',
+  outcome: '#toolOperation.TERMINAL_OBSERVED.outcome',
+  cancelled: '#toolOperation.TERMINAL_OBSERVED.cancelled',
+  notSubmitted: '#toolOperation.CONCLUDING.notSubmitted',
+  givenUp: '#toolOperation.CONCLUDING.givenUp',
+  watching: '#toolOperation.PARKED.watching',
+  searching: '#toolOperation.PARKED.searching',
+  waiting: '#toolOperation.PARKED.waiting',
+  disputed: '#toolOperation.PARKED.disputed',
+} as const;
+
+const parked = <R extends ParkReason, S extends RestsAt>(reason: R, restsAt: S) =>
+  ({ target: to[restsAt], actions: { type: 'park', params: { reason, restsAt } } }) as const;
+
+/** The reply to the submission, however late it comes: an id under our key is adopted, a wrong one disputed (F9). */
+const acknowledged = [
+  { guard: 'submissionNamesWrongTask', ...parked('contradiction', 'disputed') },
+  { guard: 'submissionFoundToCancel', target: to.cancelSending, actions: 'adoptTask' },
+  { guard: 'isEvidenceOfSubmission', target: to.polling, actions: 'adoptTask' },
+] as const;
+const answersOfSubmission = {
+  'submit.acknowledged': acknowledged,
+  'submit.outcome': { guard: 'isEvidenceOfSubmission', target: to.outcome, actions: 'takeImmediateOutcome' },
+  'submit.notSent': [
+    { guard: 'senderKnowsUnsentAndCancelled', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+    { guard: 'senderKnowsUnsent', target: to.queued, actions: 'requeueUnsent' },
+  ],
+  'submit.rejected': { guard: 'isAnswerOfSender', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+} as const;
+
+const lookupFound = [
+  { guard: 'lookupNamesWrongTask', ...parked('contradiction', 'disputed') },
+  { guard: 'lookupFoundToCancel', target: to.cancelSending, actions: 'adoptTask' },
+  { guard: 'isCurrentLookup', target: to.polling, actions: 'adoptTask' },
+] as const;
+/** B13, EXPIRED_WITH_RECEIPT: gone, but what became of it is on record and may still be accepted. */
+const receiptFound = [
+  { guard: 'lookupNamesWrongTask', ...parked('contradiction', 'disputed') },
+  { guard: 'lookupFoundReceiptOfCancelled', target: to.cancelled, actions: 'observeTerminal' },
+  { guard: 'lookupFoundReceiptOfOutcome', target: to.outcome, actions: 'observeTerminal' },
+] as const;
+/** B13, NEVER_CREATED: the only case in which submitting again is allowed. */
+const neverCreated = [
+  { guard: 'neverCreatedButIdKnown', ...parked('unknown-id', 'watching') },
+  { guard: 'neverCreatedAfterKeyExpired', ...parked('key-expired', 'waiting') },
+  { guard: 'neverCreatedAndCancelled', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+  { guard: 'neverCreatedAndSafe', target: '#toolOperation.NOT_FOUND_SAFE', actions: 'noteNeverCreated' },
+  { guard: 'isCurrentLookup', ...parked('late-submission-possible', 'searching') },
+] as const;
+
+/** A terminal state that the server shows: evidence whenever it arrives, also from before a cancel. */
+const terminalSeen = [
+  { guard: 'isReusedTaskId', ...parked('contradiction', 'disputed') },
+  { guard: 'outcomeSeen', target: to.outcome, actions: 'observeTerminal' },
+  { guard: 'cancelledSeen', target: to.cancelled, actions: 'observeTerminal' },
+] as const;
+const cancelWon = { guard: 'cancelConfirmed', target: to.cancelConfirmed, actions: 'confirmCancel' } as const;
+const cancelTask = { guard: 'cancelIsSendable', target: to.cancelSending, actions: 'requestCancel' } as const;
+const secondTask = { guard: 'secondTaskNamed', ...parked('contradiction', 'disputed') } as const;
+const missing = {
+  guard: 'isPassing',
+  target: '#toolOperation.CLASSIFYING_NOT_FOUND',
+  actions: 'beginClassification',
+} as const;
+const serverGone = { guard: 'isGoneServer', ...parked('server-gone', 'waiting') } as const;
+const contradicted = [
+  { guard: 'isReusedTaskId', ...parked('contradiction', 'disputed') },
+  { guard: 'outcomeContradicted', ...parked('contradiction', 'disputed') },
+] as const;
+
+const acceptByHand = [
+  { guard: 'handDeclaresCancelled', target: to.cancelled, actions: 'acceptByHand' },
+  { guard: 'handBringsResult', target: to.outcome, actions: 'acceptByHand' },
+] as const;
+const giveUp = { target: to.givenUp, actions: 'giveUp' } as const;
+const attach = [
+  { guard: 'attachToCancel', target: to.cancelSending, actions: 'attachTask' },
+  { guard: 'attachIsPossible', target: to.polling, actions: 'attachTask' },
+] as const;
+const declareNeverCreated = { target: to.notSubmitted, actions: 'concludeNotSubmitted' } as const;
+
+const oldEvidence = { guard: 'isEvidenceOfOlderEpoch', actions: 'keepInInbox' } as const;
+
+export const toolOperation = fenced.createMachine({
+  id: 'toolOperation',
+  description: 'One call node, one operation, exactly one accepted terminal state.',
+  context: ({ input }) => input,
+  output: ({ context }) => terminalReceipt(context),
+  initial: 'SUBMITTING',
+  on: {
+    'epoch.adopt': {
+      guard: 'adoptsNewerEpoch',
+      actions: 'adoptEpoch',
+      description: 'A newer execution epoch takes the record over (R3).',
+    },
+    // F8: what an executor of an older epoch brings is kept, and verified by a request of the current one.
+    'submit.acknowledged': oldEvidence,
+    'submit.outcome': oldEvidence,
+    'lookup.found': oldEvidence,
+    'poll.status': oldEvidence,
+    'result.fetched': oldEvidence,
+    'cancel.confirmed': oldEvidence,
+  },
+  states: {
+    SUBMITTING: {
+      description: 'The call has an identity in the ledger; no id of the server yet (B4).',
+      initial: 'queued',
+      states: {
+        queued: {
+          description: 'Nothing of this attempt was sent: anybody may start it.',
+          meta: { effect: 'beginSubmit' },
+          on: {
+            'submit.notSent': [
+              { guard: 'unsentWithinBudget', actions: 'retryLater' },
+              { guard: 'unsentForGood', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+              { guard: 'isAnswerOfSender', ...parked('late-submission-possible', 'searching') },
+            ],
+            'submit.begin': { guard: 'mayBegin', target: 'sending', actions: 'beginSubmit' },
+            'submit.acknowledged': acknowledged,
+            'submit.outcome': answersOfSubmission['submit.outcome'],
+            'cancel.request': [
+              { guard: 'cancelLeavesNothingOpen', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+              parked('late-submission-possible', 'searching'),
+            ],
+            'server.gone': [
+              { guard: 'cancelLeavesNothingOpen', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+              serverGone,
+            ],
+          },
+        },
+        sending: {
+          description: 'One executor, under its lease, may have sent it. Nobody ever sends it again.',
+          meta: { effect: 'submit' },
+          on: {
+            ...answersOfSubmission,
+            'submit.connectionLost': {
+              guard: 'isAnswerOfSender',
+              target: '#toolOperation.SUBMISSION_UNKNOWN',
+              actions: 'beginLookup',
+            },
+            'sender.lost': {
+              guard: 'isAnswerOfSender',
+              target: '#toolOperation.SUBMISSION_UNKNOWN',
+              actions: 'beginLookup',
+            },
+            'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+            'server.gone': serverGone,
+          },
+        },
+      },
+    },
+    SUBMISSION_UNKNOWN: {
+      description: 'The reply to the submission was lost: look up by the same key, never send again on a guess (B4).',
+      meta: { effect: 'lookup' },
+      on: {
+        ...answersOfSubmission,
+        'lookup.found': lookupFound,
+        'lookup.neverCreated': neverCreated,
+        'lookup.expiredWithReceipt': receiptFound,
+        'lookup.unavailable': { guard: 'isCurrentLookup', ...parked('no-lookup', 'waiting') },
+        'lookup.failed': [
+          { guard: 'lookupWithinBudget', actions: 'retryLater' },
+          { guard: 'isCurrentLookup', ...parked('lookup-budget', 'searching') },
+        ],
+        'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+        'server.gone': serverGone,
+      },
+    },
+    NOT_FOUND_SAFE: {
+      description:
+        'Proven by submission key: nothing was created, and a further attempt cannot make a second operation (B13).',
+      meta: { effect: 'requeue' },
+      on: {
+        ...answersOfSubmission,
+        'submit.requeue': { guard: 'mayBegin', target: to.queued, actions: 'queueNextAttempt' },
+        'cancel.request': [
+          { guard: 'cancelLeavesNothingOpen', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+          parked('late-submission-possible', 'searching'),
+        ],
+        'server.gone': [
+          { guard: 'cancelLeavesNothingOpen', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+          serverGone,
+        ],
+      },
+    },
+    WORKING: {
+      description: 'The server returned an id that can be queried.',
+      initial: 'polling',
+      on: {
+        'cancel.request': cancelTask,
+        'submit.acknowledged': secondTask,
+        'poll.notFound': missing,
+        'poll.failed': [
+          { guard: 'passingWithinBudget', actions: 'retryLater' },
+          { guard: 'isPassing', ...parked('wait-budget', 'watching') },
+        ],
+        'input.requested': [
+          { guard: 'promptRepeatsRecorded', target: to.replied, actions: 'reopenRecorded' },
+          { guard: 'promptArrived', target: '#toolOperation.INPUT_REQUIRED', actions: 'openRound' },
+        ],
+        'server.gone': serverGone,
+      },
+      states: {
+        polling: {
+          description: 'Asks for the status at the interval of the server (B8).',
+          meta: { effect: 'poll' },
+          on: {
+            'poll.status': [
+              ...terminalSeen,
+              { guard: 'inputAnnounced', target: 'listening', actions: 'applyStatus' },
+              { guard: 'promptLost', ...parked('input-deadline', 'watching') },
+              { guard: 'passingWithinBudget', actions: 'applyStatus' },
+              { guard: 'isPassing', ...parked('wait-budget', 'watching') },
+            ],
+          },
+        },
+        listening: {
+          description:
+            'The server says that it wants input: the channel is held open, nobody is asked from the status alone.',
+          meta: { effect: 'listen' },
+          on: {
+            'poll.status': [
+              ...terminalSeen,
+              { guard: 'promptLost', ...parked('input-deadline', 'watching') },
+              { guard: 'inputAnnounced', actions: 'applyStatus' },
+              { guard: 'passingWithinBudget', target: 'polling', actions: 'applyStatus' },
+              { guard: 'isPassing', ...parked('wait-budget', 'watching') },
+            ],
+            'input.channelClosed': { guard: 'isAnswerOfChannel', actions: 'loseChannel' },
+          },
+        },
+      },
+    },
+    INPUT_REQUIRED: {
+      description: 'One round of input is open: automatic polling pauses, a human decides (B7).',
+      initial: 'awaiting',
+      on: {
+        'poll.status': terminalSeen,
+        'cancel.request': cancelTask,
+        'submit.acknowledged': secondTask,
+        'input.channelClosed': { guard: 'isAnswerOfChannel', target: to.listening, actions: 'loseChannel' },
+        'server.gone': serverGone,
+      },
+      states: {
+        awaiting: {
+          description: 'The question is with the human.',
+          meta: { effect: 'holdInput' },
+          on: {
+            'input.reply': { guard: 'replyFits', target: 'replied', actions: 'recordReply' },
+            'input.deadlinePassed': { guard: 'deadlineIsOver', target: 'expired', actions: 'askOnceMore' },
+          },
+        },
+        replied: {
+          description: 'The answer is in the ledger and provably not on the wire.',
+          meta: { effect: 'sendInput' },
+          on: { 'input.send': { guard: 'isAnswerOfChannel', target: 'sending', actions: 'markAttempted' } },
+        },
+        sending: {
+          description: 'The answer may be on the wire.',
+          meta: { effect: 'deliverInput' },
+          on: {
+            'input.delivered': { guard: 'isAnswerOfChannel', target: to.listening, actions: 'markDelivered' },
+            'input.notDelivered': { guard: 'isAnswerOfChannel', target: to.listening, actions: 'takeBackDelivery' },
+          },
+        },
+        expired: {
+          description: 'Nobody answered in time: one last look before parking.',
+          meta: { effect: 'poll' },
+          on: {
+            'poll.status': [...terminalSeen, { guard: 'isPassing', ...parked('input-deadline', 'watching') }],
+            'poll.failed': [
+              { guard: 'passingWithinStep', actions: 'retryLater' },
+              { guard: 'isPassing', ...parked('input-deadline', 'watching') },
+            ],
+            'poll.notFound': missing,
+          },
+        },
+      },
+    },
+    CANCEL_REQUESTED: {
+      description: 'A cancel is a request: its generation is raised first, then it is sent (B9).',
+      initial: 'sending',
+      on: {
+        'submit.acknowledged': secondTask,
+        'cancel.confirmed': cancelWon,
+        'server.gone': serverGone,
+      },
+      states: {
+        sending: {
+          description: 'The cancel is owed to the server.',
+          meta: { effect: 'sendCancel' },
+          on: {
+            'poll.status': terminalSeen,
+            'cancel.acknowledged': { guard: 'isEvidenceOfTask', target: 'confirming', actions: 'hearCancel' },
+            'cancel.unsupported': { guard: 'isEvidenceOfTask', target: 'confirming', actions: 'hearCancel' },
+            'cancel.refused': { guard: 'isEvidenceOfTask', target: 'confirming', actions: 'readAfterCancel' },
+            'cancel.unanswered': { guard: 'isEvidenceOfTask', target: 'confirming', actions: 'readAfterCancel' },
+          },
+        },
+        confirming: {
+          description: 'The status decides what became of the cancel.',
+          meta: { effect: 'poll' },
+          on: {
+            'poll.status': [
+              ...terminalSeen,
+              { guard: 'cancelMustBeSentAgain', target: 'sending', actions: 'resendCancel' },
+              { guard: 'passingWithinStep', actions: 'applyStatus' },
+              { guard: 'isPassing', ...parked('cancel-unconfirmed', 'watching') },
+            ],
+            'poll.failed': [
+              { guard: 'passingWithinStep', actions: 'retryLater' },
+              { guard: 'isPassing', ...parked('cancel-unconfirmed', 'watching') },
+            ],
+            'poll.notFound': missing,
+            'cancel.acknowledged': { guard: 'isEvidenceOfTask', actions: 'hearCancel' },
+          },
+        },
+        confirmed: {
+          description: 'The cancel won: whatever comes later is for the audit (B10).',
+          meta: { effect: 'acceptTerminal' },
+          on: {
+            'cancel.confirmed': { guard: 'cancelConfirmed', actions: 'keepForAudit' },
+            'server.gone': { guard: 'isGoneServer', actions: 'keepForAudit' },
+            'poll.status': { guard: 'outcomeContradicted', actions: 'keepForAudit' },
+            'terminal.accept': {
+              guard: 'acceptTerminal',
+              target: '#toolOperation.CANCELLED_ACCEPTED',
+              actions: 'acceptCancelled',
+            },
+          },
+        },
+      },
+    },
+    TERMINAL_OBSERVED: {
+      description: 'The server says that it is over. Observed is not accepted (B11).',
+      initial: 'outcome',
+      on: {
+        'submit.acknowledged': secondTask,
+        'poll.status': contradicted,
+        'cancel.confirmed': { guard: 'cancelConfirmedTooLate', ...parked('contradiction', 'disputed') },
+      },
+      states: {
+        outcome: {
+          description: 'Completed or failed: the result must be in hand first.',
+          meta: { effect: 'fetchResult' },
+          on: {
+            'result.fetched': [
+              { guard: 'resultVerified', target: '#toolOperation.FETCHING_RESULT.verified', actions: 'storeResult' },
+              {
+                guard: 'immediateResultVerified',
+                target: '#toolOperation.FETCHING_RESULT.verified',
+                actions: 'storeResult',
+              },
+            ],
+            'result.failed': {
+              guard: 'isOfThisCall',
+              target: '#toolOperation.FETCHING_RESULT.retrying',
+              actions: 'retryLater',
+            },
+            'result.notFound': {
+              guard: 'isEvidenceOfTask',
+              target: '#toolOperation.CLASSIFYING_NOT_FOUND',
+              actions: 'beginClassification',
+            },
+            'server.gone': { guard: 'goneWithoutResult', ...parked('server-gone', 'waiting') },
+          },
+        },
+        cancelled: {
+          description:
+            'Cancelled, by whomever: accepted on that evidence (one look at a result for the audit gates nothing).',
+          meta: { effect: 'acceptTerminal' },
+          on: {
+            'cancel.confirmed': { guard: 'cancelConfirmed', actions: 'keepForAudit' },
+            'terminal.accept': {
+              guard: 'acceptTerminal',
+              target: '#toolOperation.CANCELLED_ACCEPTED',
+              actions: 'acceptCancelled',
+            },
+          },
+        },
+      },
+    },
+    FETCHING_RESULT: {
+      description: 'The result (or the error) is fetched and verified before anything advances (B11).',
+      initial: 'retrying',
+      on: {
+        'submit.acknowledged': secondTask,
+        'poll.status': contradicted,
+        'cancel.confirmed': { guard: 'cancelConfirmedTooLate', ...parked('contradiction', 'disputed') },
+      },
+      states: {
+        retrying: {
+          description: 'It was lost, cut off or invalid: ask again, inside the budget.',
+          meta: { effect: 'fetchResult' },
+          on: {
+            'result.fetched': [
+              { guard: 'resultVerified', target: 'verified', actions: 'storeResult' },
+              { guard: 'immediateResultVerified', target: 'verified', actions: 'storeResult' },
+            ],
+            'result.failed': [
+              { guard: 'resultTryWithinBudget', actions: 'retryLater' },
+              { guard: 'isOfThisCall', ...parked('result-unavailable', 'watching') },
+            ],
+            'result.notFound': {
+              guard: 'isEvidenceOfTask',
+              target: '#toolOperation.CLASSIFYING_NOT_FOUND',
+              actions: 'beginClassification',
+            },
+            'server.gone': { guard: 'goneWithoutResult', ...parked('server-gone', 'waiting') },
+          },
+        },
+        verified: {
+          description: 'In hand, verified, stored under its digest.',
+          meta: { effect: 'acceptTerminal' },
+          on: {
+            'terminal.accept': { guard: 'acceptOutcome', target: '#toolOperation.ACCEPTED', actions: 'acceptOutcome' },
+          },
+        },
+      },
+    },
+    CLASSIFYING_NOT_FOUND: {
+      description: 'The server does not know the id: key, receipt and session tell why (B13). Never "failed".',
+      meta: { effect: 'lookup' },
+      on: {
+        'submit.acknowledged': secondTask,
+        'lookup.found': lookupFound,
+        'lookup.neverCreated': neverCreated,
+        'lookup.expiredWithReceipt': receiptFound,
+        'lookup.unavailable': [
+          { guard: 'lookupAfterSessionChange', ...parked('session-lost', 'watching') },
+          { guard: 'lookupAfterExpiry', ...parked('expired', 'watching') },
+          { guard: 'isCurrentLookup', ...parked('unknown-id', 'watching') },
+        ],
+        'lookup.failed': [
+          { guard: 'lookupWithinBudget', actions: 'retryLater' },
+          { guard: 'isCurrentLookup', ...parked('unknown-id', 'watching') },
+        ],
+        'poll.status': terminalSeen,
+        'cancel.confirmed': cancelWon,
+        'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+        'server.gone': serverGone,
+      },
+    },
+    PARKED: {
+      description:
+        'UNKNOWN: a human reconciles, with all evidence. Late evidence is still taken, and what can be asked is asked, slowly.',
+      initial: 'waiting',
+      on: {
+        'reconcile.accept': acceptByHand,
+        'reconcile.giveUp': giveUp,
+      },
+      states: {
+        watching: {
+          description: 'The id is known: its status is still read.',
+          meta: { effect: 'poll' },
+          on: {
+            'poll.status': [
+              ...terminalSeen,
+              { guard: 'cancelMustBeSentAgain', target: to.cancelSending, actions: 'requestCancel' },
+              { guard: 'knownAgain', target: to.polling, actions: 'adoptTask' },
+              { guard: 'isPassing', actions: 'applyParkedStatus' },
+            ],
+            'poll.failed': { guard: 'isPassing', actions: 'waitParked' },
+            'poll.notFound': { guard: 'isPassing', actions: 'waitParked' },
+            'submit.acknowledged': secondTask,
+            'cancel.confirmed': cancelWon,
+            'cancel.request': cancelTask,
+            'server.gone': serverGone,
+            'reconcile.attach': attach,
+          },
+        },
+        searching: {
+          description: 'The key is valid: the look-up goes on.',
+          meta: { effect: 'lookup' },
+          on: {
+            ...answersOfSubmission,
+            'lookup.found': lookupFound,
+            'lookup.neverCreated': neverCreated,
+            'lookup.expiredWithReceipt': receiptFound,
+            'lookup.unavailable': { guard: 'isCurrentLookup', ...parked('no-lookup', 'waiting') },
+            'lookup.failed': { guard: 'isCurrentLookup', actions: 'waitParked' },
+            'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+            'server.gone': serverGone,
+            'reconcile.attach': attach,
+            'reconcile.neverCreated': declareNeverCreated,
+          },
+        },
+        waiting: {
+          description: 'Nothing can be asked: only late evidence or a human goes on from here.',
+          on: {
+            ...answersOfSubmission,
+            'submit.acknowledged': [
+              ...acknowledged,
+              { guard: 'isEvidenceOfOlderEpoch', target: 'searching', actions: 'keepInInbox' },
+            ],
+            'poll.status': terminalSeen,
+            'cancel.confirmed': cancelWon,
+            'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+            'reconcile.attach': attach,
+            'reconcile.neverCreated': declareNeverCreated,
+          },
+        },
+        disputed: {
+          description: 'The server contradicted itself: only a human decides.',
+          on: { 'poll.status': { guard: 'isEvidenceOfTask', actions: 'keepForAudit' } },
+        },
+      },
+    },
+    CONCLUDING: {
+      description: 'Ends without a terminal state of the server.',
+      initial: 'notSubmitted',
+      states: {
+        notSubmitted: {
+          description: 'Provably nothing was created, and nothing can be.',
+          meta: { effect: 'acceptTerminal' },
+          on: {
+            'terminal.accept': {
+              guard: 'acceptTerminal',
+              target: '#toolOperation.NOT_SUBMITTED',
+              actions: 'acceptConclusion',
+            },
+          },
+        },
+        givenUp: {
+          description: 'A human gave it up, in writing.',
+          meta: { effect: 'acceptTerminal' },
+          on: {
+            'terminal.accept': {
+              guard: 'acceptTerminal',
+              target: '#toolOperation.GIVEN_UP',
+              actions: 'acceptConclusion',
+            },
+          },
+        },
+      },
+    },
+    ACCEPTED: { type: 'final', description: 'Completed or failed, with its result, receipt and one ready row.' },
+    CANCELLED_ACCEPTED: {
+      type: 'final',
+      description: 'Cancelled, on the evidence of the cancel. Never becomes anything else.',
+    },
+    NOT_SUBMITTED: { type: 'final', description: 'Nothing was ever created.' },
+    GIVEN_UP: { type: 'final', description: 'Unknown, and closed by a human.' },
+  },
+});

@@ -1,0 +1,119 @@
+/**
+ * The way of a record through the chart, pure: open it, apply an event, write it down.
+ * What a stored text says is validated before it becomes a snapshot (a missing field would become `NaN` later, and
+ * xstate restores an unknown state without a word).
+ */
+import { initialTransition, type SnapshotFrom, transition } from 'xstate';
+import { z } from 'zod';
+import { LedgerIncompatible } from '../operation-ledger.ts';
+import { MACHINE_VERSION, RECORD_SCHEMA, ToolOperationContext } from './context.ts';
+import { OPERATION_EVENT_TYPES, type OperationEvent } from './events.ts';
+import { type Effect, toolOperation } from './machine.ts';
+
+export type OperationSnapshot = SnapshotFrom<typeof toolOperation>;
+/** The chart, or a variant of it with other guards (tests prove by it that the chart decides). */
+export type OperationMachine = typeof toolOperation;
+
+const StoredSnapshot = z.strictObject({
+  schema: z.literal(RECORD_SCHEMA),
+  machineVersion: z.number().int(),
+  value: z.union([z.string(), z.record(z.string(), z.string())]),
+  context: z.unknown(),
+});
+const Versioned = z.looseObject({ schema: z.string(), machineVersion: z.number() });
+
+/** The snapshot of a new call node, in SUBMITTING / queued. Throws a `ZodError` for a context that is not one. */
+export function newOperation(
+  context: ToolOperationContext,
+  machine: OperationMachine = toolOperation,
+): OperationSnapshot {
+  const [snapshot] = initialTransition(machine, ToolOperationContext.parse(context));
+  if (snapshot.status !== 'active') throw new Error(`a new operation did not start: ${String(snapshot.error)}`);
+  return snapshot;
+}
+
+/** The stored form: JSON text, opaque to the ledger. */
+export function writeSnapshot(snapshot: OperationSnapshot): string {
+  return JSON.stringify({
+    schema: RECORD_SCHEMA,
+    machineVersion: MACHINE_VERSION,
+    value: snapshot.value,
+    context: snapshot.context,
+  });
+}
+
+/** Throws `LedgerIncompatible` for a record of another version or shape; nothing is changed by trying. */
+export function readSnapshot(
+  operationId: string,
+  text: string,
+  machine: OperationMachine = toolOperation,
+): OperationSnapshot {
+  const where = `record ${operationId}`;
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new LedgerIncompatible(
+      `${where} is not JSON; it was left untouched. Restore it from a backup or give the operation up.`,
+    );
+  }
+  const versioned = Versioned.safeParse(json);
+  if (
+    versioned.success &&
+    (versioned.data.schema !== RECORD_SCHEMA || versioned.data.machineVersion > MACHINE_VERSION)
+  ) {
+    throw new LedgerIncompatible(
+      `${where} was written by a newer version (${versioned.data.schema}, machine ${versioned.data.machineVersion}; this one reads ${RECORD_SCHEMA}, machine ${MACHINE_VERSION}); it was left untouched. Upgrade this executor.`,
+    );
+  }
+  const stored = StoredSnapshot.safeParse(json);
+  const context = stored.success ? ToolOperationContext.safeParse(stored.data.context) : stored;
+  if (!stored.success || !context.success) {
+    throw new LedgerIncompatible(
+      `${where} is not a ${RECORD_SCHEMA}: ${z.prettifyError((context.success ? stored : context).error as z.ZodError)}; it was left untouched.`,
+    );
+  }
+  try {
+    const snapshot = machine.resolveState({ value: stored.data.value, context: context.data as ToolOperationContext });
+    return snapshot;
+  } catch (error) {
+    throw new LedgerIncompatible(
+      `${where} is in a state that this version does not have: ${(error as Error).message}; it was left untouched.`,
+    );
+  }
+}
+
+const known: ReadonlySet<string> = new Set(OPERATION_EVENT_TYPES);
+
+/** Applies one event. A refused or unknown one gives back the very same snapshot. */
+export function applyEvent(
+  machine: OperationMachine,
+  snapshot: OperationSnapshot,
+  event: OperationEvent,
+): OperationSnapshot {
+  if (!known.has(event.type) || snapshot.status !== 'active') return snapshot;
+  const [next] = transition(machine, snapshot, event);
+  return next;
+}
+
+/** The path of the active state, e.g. `WORKING.polling`. */
+export function statePath(snapshot: Pick<OperationSnapshot, 'value'>): string {
+  const { value } = snapshot;
+  if (typeof value === 'string') return value;
+  return Object.entries(value)
+    .map(([parent, child]) => `${parent}.${String(child)}`)
+    .join(' ');
+}
+
+/** The brief's state name (B5): the first part of the path. */
+export function stateName(snapshot: Pick<OperationSnapshot, 'value'>): string {
+  return statePath(snapshot).split('.')[0] as string;
+}
+
+/** What the committed state owes the world, or `null`: a function of the state, never of how one came there. */
+export function owedEffect(snapshot: OperationSnapshot): Effect | null {
+  for (const meta of Object.values(snapshot.getMeta())) {
+    if (meta?.effect) return meta.effect;
+  }
+  return null;
+}
