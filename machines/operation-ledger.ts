@@ -65,7 +65,8 @@ export interface Step {
   /** `null`: nothing is owed, the record leaves the due index. */
   readonly dueAt: number | null;
   readonly payloads: readonly PayloadWrite[];
-  readonly history: HistoryEntry;
+  /** `null`: nothing worth a line (an unchanged status). */
+  readonly history: HistoryEntry | null;
 }
 
 export type CreateAnswer =
@@ -171,7 +172,7 @@ export interface OperationLedger {
   /** Walks receipts, ready rows and consumed marks: one-to-one, or a finding. */
   audit(): Promise<readonly AuditFinding[]>;
 
-  /** A nudge that an operation of this ledger changed. Lossy: a poll stays the truth. Returns the unsubscribe. */
+  /** A nudge that an operation changed, by whomever. Lossy, may be spurious: a poll stays the truth. Returns the unsubscribe. */
   onChange(listener: (operationId: string) => void): () => void;
   /** What a kill, a power cut and a failover can each lose here, in words (design section 4). */
   durability(): Promise<{ readonly acceptable: boolean; readonly statement: string; readonly facts: Json }>;

@@ -2,8 +2,9 @@
  * One operation under one lease: runs what its committed state owes, turns the outcome into a fact, has it committed,
  * and goes on while something is due. Leaves when nothing is due, unless an input channel has to be held open here.
  */
-import type { StoredRecord } from '../operation-ledger.ts';
+import { LedgerUnavailable, type StoredRecord } from '../operation-ledger.ts';
 import { EndpointUnavailable } from '../operation-protocol.ts';
+import type { OperationEvent } from '../tool-operation/events.ts';
 import type { Effect } from '../tool-operation/machine.ts';
 import { type OperationSnapshot, owedEffect, statePath } from '../tool-operation/snapshot.ts';
 import { ServerGone } from './connections.ts';
@@ -16,6 +17,8 @@ import type { ApplyOptions, Opened } from './store.ts';
 
 /** States whose effect lasts: the operation stays with this process while they do. */
 const RESIDENT: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
+
+const KEPT_FACT_RETRY_MS = 500;
 
 export class OperationDrive {
   readonly lease: HeldLease;
@@ -61,18 +64,43 @@ export class OperationDrive {
     return { claims: claimsOf(this.context, this.env.executionEpoch), sentAt: this.env.time.now() };
   }
 
-  /** Has one event committed as the holder of the lease. */
+  /**
+   * Has one event committed as the holder of the lease. While the ledger is away it is kept and tried again: what a
+   * server said once may not be had a second time.
+   */
   async tell({ event, payloads }: Told, options: ApplyOptions = {}): Promise<boolean> {
-    const applied = await this.env.store.apply(
-      this.operationId,
-      event,
-      { payloads, leaseOwner: this.env.executorId, ...options },
-      this.opened,
-    );
-    if (applied.kind === 'missing') throw new Error(`the record of ${this.operationId} is gone`);
-    this.opened = applied.opened;
-    if (applied.kind === 'taken' && options.releaseWhen && applied.opened.record.lease === null) this.#released = true;
-    return applied.kind === 'taken';
+    const { store, executorId, clock } = this.env;
+    for (;;) {
+      try {
+        const applied = await store.apply(
+          this.operationId,
+          event,
+          { payloads, leaseOwner: executorId, ...options },
+          this.opened,
+        );
+        if (applied.kind === 'missing') throw new Error(`the record of ${this.operationId} is gone`);
+        this.opened = applied.opened;
+        if (applied.kind === 'taken' && options.releaseWhen && applied.opened.record.lease === null)
+          this.#released = true;
+        if (applied.kind === 'taken') this.#noteBegun(event.type);
+        return applied.kind === 'taken';
+      } catch (error) {
+        if (!(error instanceof LedgerUnavailable) || this.#stopping.aborted) throw error;
+        this.env.log({
+          level: 'warn',
+          event: 'fact.kept',
+          operationId: this.operationId,
+          detail: { type: event.type, why: error.message },
+        });
+        await clock.sleep(KEPT_FACT_RETRY_MS, this.#stopping);
+      }
+    }
+  }
+
+  /** Only a step that was committed as ours makes us the sender: the same state reached by another's step does not. */
+  #noteBegun(type: OperationEvent['type']): void {
+    if (type === 'submit.begin') this.begunAttempt = this.context.attempt;
+    if (type === 'input.send') this.begunRound = this.context.inputRound;
   }
 
   async run(): Promise<void> {
@@ -86,7 +114,7 @@ export class OperationDrive {
         const wait = (this.context.dueAt ?? Number.POSITIVE_INFINITY) - this.env.time.now();
         if (!resident && wait > 0) break;
         if (!this.lease.isHeld() && effect !== 'submit') return;
-        await this.#perform(effect, resident);
+        await this.#perform(effect);
       }
     } finally {
       this.lease.end();
@@ -95,13 +123,15 @@ export class OperationDrive {
     }
   }
 
-  async #perform(effect: Effect, resident: boolean): Promise<void> {
+  async #perform(effect: Effect): Promise<void> {
     const abort = new AbortController();
     this.#effect = { name: effect, abort };
     const watch = this.#watchForOtherEffect(abort);
     const issued = this.issue();
     try {
-      const facts = await effects[effect](this, issued, AbortSignal.any([abort.signal, this.#stopping]));
+      // A shutdown waits for the answer to a submission: giving up on it would make its outcome unknown.
+      const signal = effect === 'submit' ? abort.signal : AbortSignal.any([abort.signal, this.#stopping]);
+      const facts = await effects[effect](this, issued, signal);
       for (const [index, fact] of facts.entries()) {
         await this.tell(fact, index === facts.length - 1 ? { releaseWhen: nothingToDoHere } : {});
       }
@@ -123,18 +153,11 @@ export class OperationDrive {
       this.#wake = new AbortController();
       const current = await this.env.store.load(this.operationId).catch(() => null);
       if (!current || this.#effect === null || running.signal.aborted) return;
+      const { name } = this.#effect;
       const changed = current.record.revision !== this.opened.record.revision;
-      const resident = RESIDENT.has(this.#effect.name);
-      if (
-        changed &&
-        this.#effect.name !== 'submit' &&
-        (resident || owedEffect(current.snapshot) !== this.#effect.name)
-      ) {
-        this.opened = current;
-        running.abort();
-        return;
-      }
-      if (resident) {
+      const outdated = RESIDENT.has(name) || (changed && owedEffect(current.snapshot) !== name);
+      if (outdated && name !== 'submit') {
+        if (changed) this.opened = current;
         running.abort();
         return;
       }

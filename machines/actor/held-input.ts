@@ -1,6 +1,6 @@
 /** The open question channel of one operation in this process: opened once, read as facts, closed when its state is left. */
 import { z } from 'zod';
-import type { OpenRound } from '../approval-gate/round.ts';
+import type { ApprovalPort, OpenRound } from '../approval-gate/round.ts';
 import { canonicalJson, digestOf, type Json, sha256 } from '../digest.ts';
 import type { InputChannel, InputReply, InputRequest } from '../operation-protocol.ts';
 import type { Effect } from '../tool-operation/machine.ts';
@@ -75,26 +75,30 @@ export class HeldInput {
     this.#asked?.withdraw.abort();
     const withdraw = new AbortController();
     this.#asked = { round: round.round, withdraw };
-    void approval
-      .ask(round, withdraw.signal)
-      .then(async (reply) => {
-        if (reply === null || withdraw.signal.aborted) return;
-        await answer(this.drive.env, {
-          operationId: round.operationId,
-          round: round.round,
-          schemaDigest: round.schemaDigest,
-          reply,
-        });
-        this.drive.wake();
-      })
-      .catch((error: Error) => {
-        this.drive.env.log({
-          level: 'error',
-          event: 'approval.failed',
-          operationId: round.operationId,
-          detail: { why: error.message },
-        });
+    void this.#converse(round, approval, withdraw.signal).catch((error: Error) => {
+      this.drive.env.log({
+        level: 'error',
+        event: 'approval.failed',
+        operationId: round.operationId,
+        detail: { why: error.message },
       });
+    });
+  }
+
+  /** Asks until an answer fits, the question is no longer open, or the port leaves it to others. */
+  async #converse(round: OpenRound, approval: ApprovalPort, withdrawn: AbortSignal): Promise<void> {
+    let refusal: string | null = null;
+    while (!withdrawn.aborted) {
+      const reply = await approval.ask(round, withdrawn, refusal);
+      if (reply === null || withdrawn.aborted) return;
+      const { operationId, schemaDigest } = round;
+      const answered = await answer(this.drive.env, { operationId, round: round.round, schemaDigest, reply });
+      if (answered.kind !== 'refused' || !answered.guards.includes('replyFitsSchema')) {
+        this.drive.wake();
+        return;
+      }
+      refusal = answered.reason;
+    }
   }
 
   async deliver(reply: InputReply): Promise<boolean> {

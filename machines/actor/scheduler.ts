@@ -2,6 +2,7 @@
  * Claims what is due and can be served here, in batches, and drives each operation while something is due.
  * Waiting costs a row in the ledger: no timer and no actor per waiting operation.
  */
+import { setMaxListeners } from 'node:events';
 import type { StoredRecord } from '../operation-ledger.ts';
 import { LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
 import { OperationDrive } from './drive.ts';
@@ -26,6 +27,8 @@ export interface SchedulerOptions {
 export class Scheduler {
   readonly #env: Environment;
   readonly #drives = new Map<string, { readonly drive: OperationDrive; readonly ended: Promise<void> }>();
+  /** Claimed once more while their drive was leaving: driven again after it. */
+  readonly #again = new Set<string>();
   readonly #stop = new AbortController();
   #nudge = new AbortController();
   #loops: Promise<void>[] = [];
@@ -33,10 +36,12 @@ export class Scheduler {
 
   constructor(private readonly options: SchedulerOptions) {
     this.#env = options.env;
+    // One signal for all drives: many listeners are meant.
+    setMaxListeners(0, this.#stop.signal);
   }
 
   start(): void {
-    this.#unsubscribe = this.#env.ledger.onChange((operationId) => this.#changed(operationId));
+    this.#unsubscribe = this.#env.store.onForeignChange((operationId) => this.#changed(operationId));
     this.#loops = [this.#claimLoop(), this.#housekeeping()];
   }
 
@@ -58,6 +63,7 @@ export class Scheduler {
   take(record: StoredRecord, askedAt: number): void {
     const running = this.#drives.get(record.operationId);
     if (running) {
+      this.#again.add(record.operationId);
       running.drive.wake();
       return;
     }
@@ -74,9 +80,22 @@ export class Scheduler {
       .catch((error: unknown) => this.#fault(record, error))
       .finally(() => {
         this.#drives.delete(record.operationId);
+        if (this.#again.delete(record.operationId)) return this.#takeCurrent(record.operationId);
         this.nudge();
       });
     this.#drives.set(record.operationId, { drive, ended });
+  }
+
+  /** The lease may still be ours: drive what the ledger holds now, or leave it to the next claim. */
+  async #takeCurrent(operationId: string): Promise<void> {
+    const { env } = this.options;
+    const askedAt = env.clock.monotonic();
+    const current = await env.ledger.load(operationId).catch(() => null);
+    if (current?.lease?.owner !== env.executorId || this.#stop.signal.aborted) return;
+    const renewed = await env.ledger
+      .renewLease(operationId, env.executorId, current.lease.epoch, env.leaseMs)
+      .catch(() => null);
+    if (renewed !== null) this.take(current, askedAt);
   }
 
   #changed(operationId: string): void {

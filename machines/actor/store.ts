@@ -49,8 +49,12 @@ export class OperationStore {
   readonly #machine: OperationMachine;
   readonly #log: Log;
   readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #foreign = new Set<(operationId: string) => void>();
+  #unsubscribe: () => void = () => undefined;
   readonly #committed = new Set<(opened: Opened, from: string) => void>();
   readonly #refused = new Map<string, number>();
+  /** Commits of this process whose nudge has not come back yet. */
+  readonly #own = new Map<string, number>();
 
   constructor(private readonly options: StoreOptions) {
     this.#ledger = options.ledger;
@@ -71,6 +75,24 @@ export class OperationStore {
   onCommit(listener: (opened: Opened, from: string) => void): () => void {
     this.#committed.add(listener);
     return () => this.#committed.delete(listener);
+  }
+
+  /** Told of operations that another process changed. Lossy, as the nudges of the ledger are. Returns the unsubscribe. */
+  onForeignChange(listener: (operationId: string) => void): () => void {
+    if (this.#foreign.size === 0) this.#unsubscribe = this.#ledger.onChange((operationId) => this.#nudged(operationId));
+    this.#foreign.add(listener);
+    return () => {
+      this.#foreign.delete(listener);
+      if (this.#foreign.size === 0) this.#unsubscribe();
+    };
+  }
+
+  #nudged(operationId: string): void {
+    const own = this.#own.get(operationId) ?? 0;
+    if (own > 1) this.#own.set(operationId, own - 1);
+    else this.#own.delete(operationId);
+    if (own > 0) return;
+    for (const listener of this.#foreign) listener(operationId);
   }
 
   open(record: StoredRecord): Opened {
@@ -152,14 +174,9 @@ export class OperationStore {
       scope: record.scope,
       dueAt,
       payloads: options.payloads ?? [],
-      history: {
-        at: event.at,
-        event: event.type,
-        from,
-        to: state,
-        executor: this.options.executorId,
-        ...noteOf(event),
-      },
+      history: isQuiet(event, from, state)
+        ? null
+        : { at: event.at, event: event.type, from, to: state, executor: this.options.executorId, ...noteOf(event) },
     };
     const releaseLease = options.releaseWhen?.(next, event.at) ?? false;
     const answer =
@@ -173,6 +190,8 @@ export class OperationStore {
     switch (answer.kind) {
       case 'committed':
       case 'accepted':
+        if (this.#foreign.size > 0) this.#own.set(record.operationId, (this.#own.get(record.operationId) ?? 0) + 1);
+        if (final) setTimeout(() => this.#own.delete(record.operationId), 1_000).unref();
         return {
           record: {
             ...record,
@@ -230,6 +249,11 @@ export class OperationStore {
     });
     return refusal;
   }
+}
+
+/** An unchanged status is the common case of a long wait: it leaves no line. */
+function isQuiet(event: OperationEvent, from: string, to: string): boolean {
+  return event.type === 'poll.status' && from === to;
 }
 
 function noteOf(event: OperationEvent): { note?: string } {

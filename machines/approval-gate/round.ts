@@ -13,6 +13,9 @@ export interface OpenRound {
 
 /** Where questions go: a terminal, a callback of the agent runtime, or nowhere (answered by another process's command). */
 export interface ApprovalPort {
-  /** Resolves with the answer; `null` leaves the question to others. `signal` aborts when the question is no longer open. */
-  ask(round: OpenRound, signal: AbortSignal): Promise<InputReply | null>;
+  /**
+   * Resolves with the answer; `null` leaves the question to others. `signal` aborts when the question is no longer open.
+   * `refusal` says why the answer before this one did not fit.
+   */
+  ask(round: OpenRound, signal: AbortSignal, refusal: string | null): Promise<InputReply | null>;
 }

@@ -60,7 +60,10 @@ export const guards = {
     const createdAt = task(event)?.createdAt ?? null;
     return context.taskCreatedAt === null || createdAt === null || createdAt === context.taskCreatedAt;
   },
-  /** F2: no answer to a request issued after this one's was applied yet (a poll's cursor is the next after the last applied). */
+  /**
+   * F2: no answer to a request issued after this one's was applied yet (a poll's cursor is the next after the last applied).
+   * Before there is an id, the cursor counts the sends: it tells what was known before a send from what its sender knows.
+   */
   matchesPollCursor: (context, event) => claims(event)?.pollCursor === context.pollCursor,
   matchesToolVersion: (context, event) => claims(event)?.toolVersion === context.tool.version,
   matchesRequestDigest: (context, event) => claims(event)?.requestDigest === context.requestDigest,
@@ -90,7 +93,16 @@ export const guards = {
     const status = task(event)?.status;
     return context.terminal !== null && status !== undefined && status !== context.terminal.status;
   },
+  terminalIsObserved: (context) => context.terminal !== null,
+  outcomeIsObserved: (context) => context.terminal !== null && context.terminal.status !== 'cancelled',
   resultIsInHand: (context) => context.result !== null,
+  bringsResult: (_, event) => 'result' in event && event.result !== null,
+  /** A second, different result: the first one in hand is final. */
+  bringsOtherResult: (context, event) =>
+    'result' in event &&
+    event.result !== null &&
+    context.result !== null &&
+    event.result.digest !== context.result.digest,
   /** The first verified result is final: a fetched one must be it, once there is one. */
   matchesResultDigest: (context, event) =>
     'result' in event &&
@@ -109,8 +121,9 @@ export const guards = {
     context.capabilities.deduplicates || closedThrough(context, event) >= context.sentThroughAttempt,
   /** Nothing that was sent so far can still create an operation (trivially so when nothing was sent). */
   everySendIsClosed: (context, event) => closedThrough(context, event) >= context.sentThroughAttempt,
-  lookupIsPossible: (context) => context.capabilities.lookup !== 'none',
-  hasInboxTask: (context) => context.inbox.some((entry) => entry.taskId !== undefined),
+  /** The same, apart from the attempt at hand: what its own sender knows of it is proven otherwise. */
+  earlierSendsAreClosed: (context) => context.closedThroughAttempt >= context.attempt - 1,
+  somethingWasSent: (context) => context.sentThroughAttempt > 0,
 
   // --- cancel (B9, B10) ------------------------------------------------------------------------------------------
   cancelIsWanted: (context) => context.cancel !== null,
@@ -132,7 +145,9 @@ export const guards = {
   /** Parked because the id was unknown: a server that knows it again takes the operation back. */
   wasParkedAsUnknown: (context) => ['unknown-id', 'expired', 'session-lost'].includes(context.parked?.reason ?? ''),
   wasUnderNewSession: (context) => context.missing?.sessionChanged === true,
-  isPastExpiry: (context, event) => context.expiry !== null && event.at > context.expiry.latest,
+  /** The id was unknown only after the server's own expiry (however long it takes to find out why). */
+  wasMissedAfterExpiry: (context) =>
+    context.missing !== null && context.expiry !== null && context.missing.at > context.expiry.latest,
 
   // --- B12: the fields of acceptTerminal, one guard each ----------------------------------------------------------
   acceptsCallNode: expects('callNode'),

@@ -77,7 +77,13 @@ const fenced = base
     guards: {
       isOfThisCall: and(['matchesExecutionEpoch', 'matchesEndpoint', 'matchesToolVersion', 'matchesRequestDigest']),
       isEvidenceOfOlderEpoch: and(['isFromOlderEpoch', 'matchesEndpoint', 'matchesRequestDigest']),
+      // Not fenced by epoch: only the process that had the server can say so, whatever epoch it works under.
       isGoneServer: and(['matchesEndpoint']),
+      namesWrongTask: or([
+        not('taskIsOurs'),
+        and(['taskIdIsKnown', not('namesKnownTask')]),
+        not('matchesTaskCreatedAt'),
+      ]),
     },
   })
   .extend({
@@ -94,7 +100,7 @@ const fenced = base
       isEvidenceOfTask: and(['isOfThisCall', 'matchesTaskId', 'matchesTaskCreatedAt']),
       isReusedTaskId: and(['isOfThisCall', 'matchesTaskId', not('matchesTaskCreatedAt')]),
       isEvidenceOfSubmission: and(['isOfThisCall', 'isMadeAttempt']),
-      isAnswerOfSender: and(['isOfThisCall', 'matchesAttempt']),
+      isAnswerOfSender: and(['isOfThisCall', 'matchesAttempt', 'matchesPollCursor']),
       isCurrentLookup: and(['isOfThisCall', 'matchesAttempt', 'matchesPollCursor']),
       isAnswerOfChannel: and(['isOfThisCall', 'matchesTaskId', 'matchesInputRound']),
       isCurrentStep: and(['isOfThisCall', 'matchesAttempt', 'matchesCancelGeneration']),
@@ -103,32 +109,33 @@ const fenced = base
   .extend({
     guards: {
       // submission
-      mayBegin: and(['isCurrentStep', 'creationIsAllowed', not('cancelIsWanted')]),
-      senderKnowsUnsent: and(['isAnswerOfSender', not('cancelIsWanted')]),
+      beginsAfterKeyExpired: and(['isCurrentStep', 'somethingWasSent', not('keyIsValid')]),
+      mayBegin: and(['isCurrentStep', 'creationIsAllowed']),
+      creationIsPaused: and(['isCurrentStep', not('creationIsAllowed')]),
       unsentWithinBudget: and(['isAnswerOfSender', 'withinWaitBudget']),
       unsentForGood: and(['isAnswerOfSender', 'everySendIsClosed']),
-      senderKnowsUnsentAndCancelled: and(['isAnswerOfSender', 'cancelIsWanted']),
-      submissionNamesWrongTask: and([
-        'isEvidenceOfSubmission',
-        or([not('taskIsOurs'), and(['taskIdIsKnown', not('namesKnownTask')])]),
-      ]),
+      senderKnowsUnsent: and(['isAnswerOfSender', not('taskIdIsKnown'), not('cancelIsWanted')]),
+      nothingCanBeCreated: and(['isAnswerOfSender', not('taskIdIsKnown'), 'earlierSendsAreClosed']),
+      earlierSendStillOpen: and(['isAnswerOfSender', not('taskIdIsKnown')]),
+      submissionNamesWrongTask: and(['isEvidenceOfSubmission', 'namesWrongTask']),
       submissionFoundToCancel: and(['isEvidenceOfSubmission', 'cancelIsWanted', 'cancelIsSupported']),
-      secondTaskNamed: and(['isEvidenceOfSubmission', 'taskIdIsKnown', not('namesKnownTask')]),
+      secondTaskNamed: and(['isEvidenceOfSubmission', or([not('namesKnownTask'), 'namesWrongTask'])]),
+      secondOutcomeSeen: and(['isEvidenceOfSubmission', 'taskIdIsKnown']),
+      otherOutcomeSeen: and(['isEvidenceOfSubmission', 'bringsOtherResult']),
       // look-up
-      lookupNamesWrongTask: and([
-        'isCurrentLookup',
-        or([not('taskIsOurs'), and(['taskIdIsKnown', not('namesKnownTask')])]),
-      ]),
+      lookupNamesWrongTask: and(['isCurrentLookup', 'namesWrongTask']),
       lookupFoundToCancel: and(['isCurrentLookup', 'cancelIsWanted', 'cancelIsSupported']),
+      receiptContradicted: and(['isCurrentLookup', 'contradictsTerminal']),
       lookupFoundReceiptOfCancelled: and(['isCurrentLookup', 'saysCancelled']),
-      lookupFoundReceiptOfOutcome: and(['isCurrentLookup', 'saysOutcome']),
+      lookupFoundReceiptOfOutcome: and(['isCurrentLookup', 'saysOutcome', or(['bringsResult', 'resultIsInHand'])]),
+      lookupFoundReceiptOnly: and(['isCurrentLookup', 'saysOutcome']),
       neverCreatedButIdKnown: and(['isCurrentLookup', 'taskIdIsKnown']),
       neverCreatedAfterKeyExpired: and(['isCurrentLookup', not('keyIsValid')]),
       neverCreatedAndCancelled: and(['isCurrentLookup', 'cancelIsWanted', 'everySendIsClosed']),
       neverCreatedAndSafe: and(['isCurrentLookup', not('cancelIsWanted'), 'nextAttemptIsSafe']),
       lookupWithinBudget: and(['isCurrentLookup', 'withinStepBudget']),
       lookupAfterSessionChange: and(['isCurrentLookup', 'wasUnderNewSession']),
-      lookupAfterExpiry: and(['isCurrentLookup', 'isPastExpiry']),
+      lookupAfterExpiry: and(['isCurrentLookup', 'wasMissedAfterExpiry']),
       // polling
       outcomeSeen: and(['isEvidenceOfTask', 'saysOutcome']),
       cancelledSeen: and(['isEvidenceOfTask', 'saysCancelled']),
@@ -137,13 +144,21 @@ const fenced = base
       passingWithinBudget: and(['isPassing', 'withinWaitBudget']),
       passingWithinStep: and(['isPassing', 'withinStepBudget']),
       cancelMustBeSentAgain: and(['isPassing', 'withinStepBudget', 'cancelIsUnheard']),
+      knownAgainToCancel: and(['isPassing', 'wasParkedAsUnknown', 'cancelIsWanted', 'cancelIsSupported']),
       knownAgain: and(['isPassing', 'wasParkedAsUnknown']),
+      oldTerminalSeen: and(['isEvidenceOfOlderEpoch', 'saysTerminal']),
+      terminalOfThisCall: and(['isOfThisCall', 'saysTerminal']),
       // result
       outcomeContradicted: and(['isEvidenceOfTask', 'saysTerminal', 'contradictsTerminal']),
+      resultDiffers: and(['isEvidenceOfTask', 'bringsOtherResult']),
+      resultDiffersWithinBudget: and(['isEvidenceOfTask', 'bringsOtherResult', 'withinStepBudget']),
+      lateResultVerified: and(['isEvidenceOfTask', 'outcomeIsObserved', 'matchesResultDigest']),
+      resultTryOfTask: and(['isOfThisCall', 'taskIdIsKnown']),
       resultVerified: and(['isEvidenceOfTask', 'matchesResultDigest']),
       immediateResultVerified: and(['isAnswerOfSender', not('taskIdIsKnown'), 'matchesResultDigest']),
       resultTryWithinBudget: and(['isOfThisCall', 'withinStepBudget']),
       goneWithoutResult: and(['isGoneServer', not('resultIsInHand')]),
+      goneBeforeAnyOpenSend: and(['isGoneServer', 'everySendIsClosed']),
       // input
       promptRepeatsRecorded: and([
         'isAnswerOfChannel',
@@ -155,11 +170,14 @@ const fenced = base
       replyFits: and(['matchesInputRound', 'matchesSchemaDigest', 'beforeInputDeadline']),
       deadlineIsOver: and(['isAnswerOfChannel', not('beforeInputDeadline')]),
       // cancel
-      cancelIsSendable: and(['cancelIsSupported', 'taskIdIsKnown']),
+      cancelIsNew: and(['cancelIsSupported', not('cancelIsWanted'), not('terminalIsObserved')]),
+      cancelIsSendable: and(['cancelIsSupported', 'taskIdIsKnown', not('terminalIsObserved')]),
       cancelLeavesNothingOpen: and(['everySendIsClosed']),
       cancelConfirmed: and(['isEvidenceOfTask', 'cancelIsWanted', 'cancelIsTerminalEvidence']),
-      cancelConfirmedTooLate: and(['isEvidenceOfTask', 'cancelIsTerminalEvidence']),
+      cancelConfirmedTooLate: and(['isEvidenceOfTask', 'cancelIsTerminalEvidence', 'contradictsTerminal']),
       // reconciliation
+      handMayBringOutcome: and(['handBringsResult', or([not('terminalIsObserved'), 'outcomeIsObserved'])]),
+      handMayDeclareNeverCreated: and([not('taskIdIsKnown')]),
       attachIsPossible: and(['attachesKnownTask', 'taskIsOurs']),
       attachToCancel: and(['attachesKnownTask', 'taskIsOurs', 'cancelIsWanted', 'cancelIsSupported']),
       // B12
@@ -183,10 +201,13 @@ const to = {
   polling: '#toolOperation.WORKING.polling',
   listening: '#toolOperation.WORKING.listening',
   replied: '#toolOperation.INPUT_REQUIRED.replied',
+  notFoundSafe: '#toolOperation.NOT_FOUND_SAFE',
   cancelSending: '#toolOperation.CANCEL_REQUESTED.sending',
+  confirming: '#toolOperation.CANCEL_REQUESTED.confirming',
   cancelConfirmed: '#toolOperation.CANCEL_REQUESTED.confirmed',
   outcome: '#toolOperation.TERMINAL_OBSERVED.outcome',
   cancelled: '#toolOperation.TERMINAL_OBSERVED.cancelled',
+  verified: '#toolOperation.FETCHING_RESULT.verified',
   notSubmitted: '#toolOperation.CONCLUDING.notSubmitted',
   givenUp: '#toolOperation.CONCLUDING.givenUp',
   watching: '#toolOperation.PARKED.watching',
@@ -204,14 +225,27 @@ const acknowledged = [
   { guard: 'submissionFoundToCancel', target: to.cancelSending, actions: 'adoptTask' },
   { guard: 'isEvidenceOfSubmission', target: to.polling, actions: 'adoptTask' },
 ] as const;
+const secondOutcome = { guard: 'secondOutcomeSeen', ...parked('contradiction', 'disputed') } as const;
+const immediateOutcome = [
+  secondOutcome,
+  { guard: 'isEvidenceOfSubmission', target: to.outcome, actions: 'takeImmediateOutcome' },
+] as const;
+/** This attempt created nothing, says its sender; without earlier sends that are still open, nothing ever can. */
+const nothingCreated = [
+  { guard: 'nothingCanBeCreated', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+  { guard: 'earlierSendStillOpen', ...parked('late-submission-possible', 'searching') },
+] as const;
+/** The reply at last, at a record that did not wait for it. */
 const answersOfSubmission = {
   'submit.acknowledged': acknowledged,
-  'submit.outcome': { guard: 'isEvidenceOfSubmission', target: to.outcome, actions: 'takeImmediateOutcome' },
-  'submit.notSent': [
-    { guard: 'senderKnowsUnsentAndCancelled', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
-    { guard: 'senderKnowsUnsent', target: to.queued, actions: 'requeueUnsent' },
-  ],
-  'submit.rejected': { guard: 'isAnswerOfSender', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+  'submit.outcome': immediateOutcome,
+  'submit.notSent': [{ guard: 'senderKnowsUnsent', target: to.notFoundSafe, actions: 'noteUnsent' }, ...nothingCreated],
+  'submit.rejected': nothingCreated,
+} as const;
+/** The record went on with an id: another one under our key, or an outcome without one, is a second operation. */
+const secondSubmission = {
+  'submit.acknowledged': { guard: 'secondTaskNamed', ...parked('contradiction', 'disputed') },
+  'submit.outcome': secondOutcome,
 } as const;
 
 const lookupFound = [
@@ -222,50 +256,114 @@ const lookupFound = [
 /** B13, EXPIRED_WITH_RECEIPT: gone, but what became of it is on record and may still be accepted. */
 const receiptFound = [
   { guard: 'lookupNamesWrongTask', ...parked('contradiction', 'disputed') },
+  { guard: 'receiptContradicted', ...parked('contradiction', 'disputed') },
   { guard: 'lookupFoundReceiptOfCancelled', target: to.cancelled, actions: 'observeTerminal' },
   { guard: 'lookupFoundReceiptOfOutcome', target: to.outcome, actions: 'observeTerminal' },
+  {
+    guard: 'lookupFoundReceiptOnly',
+    target: to.waiting,
+    actions: ['observeTerminal', { type: 'park', params: { reason: 'result-unavailable', restsAt: 'waiting' } }],
+  },
 ] as const;
 /** B13, NEVER_CREATED: the only case in which submitting again is allowed. */
 const neverCreated = [
   { guard: 'neverCreatedButIdKnown', ...parked('unknown-id', 'watching') },
   { guard: 'neverCreatedAfterKeyExpired', ...parked('key-expired', 'waiting') },
   { guard: 'neverCreatedAndCancelled', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
-  { guard: 'neverCreatedAndSafe', target: '#toolOperation.NOT_FOUND_SAFE', actions: 'noteNeverCreated' },
+  { guard: 'neverCreatedAndSafe', target: to.notFoundSafe, actions: 'noteNeverCreated' },
   { guard: 'isCurrentLookup', ...parked('late-submission-possible', 'searching') },
 ] as const;
 
 /** A terminal state that the server shows: evidence whenever it arrives, also from before a cancel. */
 const terminalSeen = [
   { guard: 'isReusedTaskId', ...parked('contradiction', 'disputed') },
+  { guard: 'outcomeContradicted', ...parked('contradiction', 'disputed') },
   { guard: 'outcomeSeen', target: to.outcome, actions: 'observeTerminal' },
   { guard: 'cancelledSeen', target: to.cancelled, actions: 'observeTerminal' },
 ] as const;
-const cancelWon = { guard: 'cancelConfirmed', target: to.cancelConfirmed, actions: 'confirmCancel' } as const;
+const cancelContradicted = [
+  { guard: 'isReusedTaskId', ...parked('contradiction', 'disputed') },
+  { guard: 'cancelConfirmedTooLate', ...parked('contradiction', 'disputed') },
+] as const;
+const cancelWon = [
+  ...cancelContradicted,
+  { guard: 'cancelConfirmed', target: to.cancelConfirmed, actions: 'confirmCancel' },
+] as const;
+const cancelHeard = { guard: 'isEvidenceOfTask', actions: 'hearCancel' } as const;
+const cancelIntent = { guard: 'cancelIsNew', actions: 'recordCancelIntent' } as const;
+const cancelUnsent = [
+  { guard: 'cancelLeavesNothingOpen', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+  parked('late-submission-possible', 'searching'),
+] as const;
 const cancelTask = { guard: 'cancelIsSendable', target: to.cancelSending, actions: 'requestCancel' } as const;
-const secondTask = { guard: 'secondTaskNamed', ...parked('contradiction', 'disputed') } as const;
 const missing = {
   guard: 'isPassing',
   target: '#toolOperation.CLASSIFYING_NOT_FOUND',
   actions: 'beginClassification',
 } as const;
 const serverGone = { guard: 'isGoneServer', ...parked('server-gone', 'waiting') } as const;
-const contradicted = [
-  { guard: 'isReusedTaskId', ...parked('contradiction', 'disputed') },
-  { guard: 'outcomeContradicted', ...parked('contradiction', 'disputed') },
+const goneUnsent = [
+  { guard: 'goneBeforeAnyOpenSend', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+  serverGone,
 ] as const;
+const beginsTooLate = { guard: 'beginsAfterKeyExpired', ...parked('key-expired', 'waiting') } as const;
+const paused = { guard: 'creationIsPaused', actions: 'retryLater' } as const;
+/** Observed already: what is reported now is a repetition, or a contradiction. */
+const observedAlready = {
+  'submit.acknowledged': secondSubmission['submit.acknowledged'],
+  'submit.outcome': [secondOutcome, { guard: 'otherOutcomeSeen', actions: 'keepForAudit' }],
+  'poll.status': [
+    { guard: 'isReusedTaskId', ...parked('contradiction', 'disputed') },
+    { guard: 'outcomeContradicted', ...parked('contradiction', 'disputed') },
+    { guard: 'resultDiffers', actions: 'keepForAudit' },
+  ],
+  'cancel.confirmed': cancelContradicted,
+} as const;
+/** The first verified result is final (the difference is recorded). */
+const fetched = [
+  { guard: 'resultVerified', target: to.verified, actions: 'storeResult' },
+  { guard: 'immediateResultVerified', target: to.verified, actions: 'storeResult' },
+] as const;
+/** A result that comes when nobody waits for it any more: taken, if its outcome was observed. */
+const lateResult = { guard: 'lateResultVerified', target: to.verified, actions: 'storeResult' } as const;
+/** Not fetched and not known to the look-up: the best word for what is not known. */
+const unclassified = [
+  { guard: 'lookupAfterSessionChange', ...parked('session-lost', 'watching') },
+  { guard: 'lookupAfterExpiry', ...parked('expired', 'watching') },
+  { guard: 'isCurrentLookup', ...parked('unknown-id', 'watching') },
+] as const;
+/** Evidence that nothing can be made of here: kept for the human and the audit. */
+const kept = {
+  'submit.acknowledged': { guard: 'isOfThisCall', actions: 'keepForAudit' },
+  'submit.outcome': { guard: 'isOfThisCall', actions: 'keepForAudit' },
+  'lookup.found': { guard: 'isOfThisCall', actions: 'keepForAudit' },
+  'poll.status': { guard: 'terminalOfThisCall', actions: 'keepForAudit' },
+  'result.fetched': { guard: 'isOfThisCall', actions: 'keepForAudit' },
+  'cancel.confirmed': { guard: 'isOfThisCall', actions: 'keepForAudit' },
+} as const;
 
 const acceptByHand = [
   { guard: 'handDeclaresCancelled', target: to.cancelled, actions: 'acceptByHand' },
-  { guard: 'handBringsResult', target: to.outcome, actions: 'acceptByHand' },
+  { guard: 'handMayBringOutcome', target: to.outcome, actions: 'acceptByHand' },
 ] as const;
 const giveUp = { target: to.givenUp, actions: 'giveUp' } as const;
 const attach = [
   { guard: 'attachToCancel', target: to.cancelSending, actions: 'attachTask' },
   { guard: 'attachIsPossible', target: to.polling, actions: 'attachTask' },
 ] as const;
-const declareNeverCreated = { target: to.notSubmitted, actions: 'concludeNotSubmitted' } as const;
+const declareNeverCreated = {
+  guard: 'handMayDeclareNeverCreated',
+  target: to.notSubmitted,
+  actions: 'concludeNotSubmitted',
+} as const;
 
 const oldEvidence = { guard: 'isEvidenceOfOlderEpoch', actions: 'keepInInbox' } as const;
+/** An id from an older epoch gives a waiting record something to ask again. */
+const oldIdToAsk = {
+  guard: 'isEvidenceOfOlderEpoch',
+  target: to.searching,
+  actions: ['keepInInbox', 'askNow'],
+} as const;
 
 export const toolOperation = fenced.createMachine({
   id: 'toolOperation',
@@ -283,7 +381,7 @@ export const toolOperation = fenced.createMachine({
     'submit.acknowledged': oldEvidence,
     'submit.outcome': oldEvidence,
     'lookup.found': oldEvidence,
-    'poll.status': oldEvidence,
+    'poll.status': { guard: 'oldTerminalSeen', actions: 'keepInInbox' },
     'result.fetched': oldEvidence,
     'cancel.confirmed': oldEvidence,
   },
@@ -301,17 +399,11 @@ export const toolOperation = fenced.createMachine({
               { guard: 'unsentForGood', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
               { guard: 'isAnswerOfSender', ...parked('late-submission-possible', 'searching') },
             ],
-            'submit.begin': { guard: 'mayBegin', target: 'sending', actions: 'beginSubmit' },
+            'submit.begin': [beginsTooLate, { guard: 'mayBegin', target: 'sending', actions: 'beginSubmit' }, paused],
             'submit.acknowledged': acknowledged,
-            'submit.outcome': answersOfSubmission['submit.outcome'],
-            'cancel.request': [
-              { guard: 'cancelLeavesNothingOpen', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
-              parked('late-submission-possible', 'searching'),
-            ],
-            'server.gone': [
-              { guard: 'cancelLeavesNothingOpen', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
-              serverGone,
-            ],
+            'submit.outcome': immediateOutcome,
+            'cancel.request': cancelUnsent,
+            'server.gone': goneUnsent,
           },
         },
         sending: {
@@ -319,6 +411,10 @@ export const toolOperation = fenced.createMachine({
           meta: { effect: 'submit' },
           on: {
             ...answersOfSubmission,
+            'submit.notSent': [
+              { guard: 'senderKnowsUnsent', target: to.queued, actions: 'requeueUnsent' },
+              ...nothingCreated,
+            ],
             'submit.connectionLost': {
               guard: 'isAnswerOfSender',
               target: '#toolOperation.SUBMISSION_UNKNOWN',
@@ -329,7 +425,7 @@ export const toolOperation = fenced.createMachine({
               target: '#toolOperation.SUBMISSION_UNKNOWN',
               actions: 'beginLookup',
             },
-            'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+            'cancel.request': cancelIntent,
             'server.gone': serverGone,
           },
         },
@@ -348,7 +444,7 @@ export const toolOperation = fenced.createMachine({
           { guard: 'lookupWithinBudget', actions: 'retryLater' },
           { guard: 'isCurrentLookup', ...parked('lookup-budget', 'searching') },
         ],
-        'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+        'cancel.request': cancelIntent,
         'server.gone': serverGone,
       },
     },
@@ -357,24 +453,24 @@ export const toolOperation = fenced.createMachine({
         'Proven by submission key: nothing was created, and a further attempt cannot make a second operation (B13).',
       meta: { effect: 'requeue' },
       on: {
-        ...answersOfSubmission,
-        'submit.requeue': { guard: 'mayBegin', target: to.queued, actions: 'queueNextAttempt' },
-        'cancel.request': [
-          { guard: 'cancelLeavesNothingOpen', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
-          parked('late-submission-possible', 'searching'),
+        'submit.acknowledged': acknowledged,
+        'submit.outcome': immediateOutcome,
+        'lookup.found': lookupFound,
+        'submit.requeue': [
+          beginsTooLate,
+          { guard: 'mayBegin', target: to.queued, actions: 'queueNextAttempt' },
+          paused,
         ],
-        'server.gone': [
-          { guard: 'cancelLeavesNothingOpen', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
-          serverGone,
-        ],
+        'cancel.request': cancelUnsent,
+        'server.gone': goneUnsent,
       },
     },
     WORKING: {
       description: 'The server returned an id that can be queried.',
       initial: 'polling',
       on: {
+        ...secondSubmission,
         'cancel.request': cancelTask,
-        'submit.acknowledged': secondTask,
         'poll.notFound': missing,
         'poll.failed': [
           { guard: 'passingWithinBudget', actions: 'retryLater' },
@@ -421,9 +517,9 @@ export const toolOperation = fenced.createMachine({
       description: 'One round of input is open: automatic polling pauses, a human decides (B7).',
       initial: 'awaiting',
       on: {
+        ...secondSubmission,
         'poll.status': terminalSeen,
         'cancel.request': cancelTask,
-        'submit.acknowledged': secondTask,
         'input.channelClosed': { guard: 'isAnswerOfChannel', target: to.listening, actions: 'loseChannel' },
         'server.gone': serverGone,
       },
@@ -467,7 +563,7 @@ export const toolOperation = fenced.createMachine({
       description: 'A cancel is a request: its generation is raised first, then it is sent (B9).',
       initial: 'sending',
       on: {
-        'submit.acknowledged': secondTask,
+        ...secondSubmission,
         'cancel.confirmed': cancelWon,
         'server.gone': serverGone,
       },
@@ -498,16 +594,15 @@ export const toolOperation = fenced.createMachine({
               { guard: 'isPassing', ...parked('cancel-unconfirmed', 'watching') },
             ],
             'poll.notFound': missing,
-            'cancel.acknowledged': { guard: 'isEvidenceOfTask', actions: 'hearCancel' },
+            'cancel.acknowledged': cancelHeard,
           },
         },
         confirmed: {
           description: 'The cancel won: whatever comes later is for the audit (B10).',
           meta: { effect: 'acceptTerminal' },
           on: {
-            'cancel.confirmed': { guard: 'cancelConfirmed', actions: 'keepForAudit' },
+            ...kept,
             'server.gone': { guard: 'isGoneServer', actions: 'keepForAudit' },
-            'poll.status': { guard: 'outcomeContradicted', actions: 'keepForAudit' },
             'terminal.accept': {
               guard: 'acceptTerminal',
               target: '#toolOperation.CANCELLED_ACCEPTED',
@@ -520,22 +615,18 @@ export const toolOperation = fenced.createMachine({
     TERMINAL_OBSERVED: {
       description: 'The server says that it is over. Observed is not accepted (B11).',
       initial: 'outcome',
-      on: {
-        'submit.acknowledged': secondTask,
-        'poll.status': contradicted,
-        'cancel.confirmed': { guard: 'cancelConfirmedTooLate', ...parked('contradiction', 'disputed') },
-      },
+      on: observedAlready,
       states: {
         outcome: {
           description: 'Completed or failed: the result must be in hand first.',
           meta: { effect: 'fetchResult' },
           on: {
             'result.fetched': [
-              { guard: 'resultVerified', target: '#toolOperation.FETCHING_RESULT.verified', actions: 'storeResult' },
+              ...fetched,
               {
-                guard: 'immediateResultVerified',
-                target: '#toolOperation.FETCHING_RESULT.verified',
-                actions: 'storeResult',
+                guard: 'resultDiffers',
+                target: '#toolOperation.FETCHING_RESULT.retrying',
+                actions: ['keepForAudit', 'retryLater'],
               },
             ],
             'result.failed': {
@@ -556,7 +647,6 @@ export const toolOperation = fenced.createMachine({
             'Cancelled, by whomever: accepted on that evidence (one look at a result for the audit gates nothing).',
           meta: { effect: 'acceptTerminal' },
           on: {
-            'cancel.confirmed': { guard: 'cancelConfirmed', actions: 'keepForAudit' },
             'terminal.accept': {
               guard: 'acceptTerminal',
               target: '#toolOperation.CANCELLED_ACCEPTED',
@@ -569,23 +659,21 @@ export const toolOperation = fenced.createMachine({
     FETCHING_RESULT: {
       description: 'The result (or the error) is fetched and verified before anything advances (B11).',
       initial: 'retrying',
-      on: {
-        'submit.acknowledged': secondTask,
-        'poll.status': contradicted,
-        'cancel.confirmed': { guard: 'cancelConfirmedTooLate', ...parked('contradiction', 'disputed') },
-      },
+      on: observedAlready,
       states: {
         retrying: {
           description: 'It was lost, cut off or invalid: ask again, inside the budget.',
           meta: { effect: 'fetchResult' },
           on: {
             'result.fetched': [
-              { guard: 'resultVerified', target: 'verified', actions: 'storeResult' },
-              { guard: 'immediateResultVerified', target: 'verified', actions: 'storeResult' },
+              ...fetched,
+              { guard: 'resultDiffersWithinBudget', actions: ['keepForAudit', 'retryLater'] },
+              { guard: 'resultDiffers', ...parked('result-unavailable', 'watching') },
             ],
             'result.failed': [
               { guard: 'resultTryWithinBudget', actions: 'retryLater' },
-              { guard: 'isOfThisCall', ...parked('result-unavailable', 'watching') },
+              { guard: 'resultTryOfTask', ...parked('result-unavailable', 'watching') },
+              { guard: 'isOfThisCall', ...parked('result-unavailable', 'waiting') },
             ],
             'result.notFound': {
               guard: 'isEvidenceOfTask',
@@ -599,6 +687,7 @@ export const toolOperation = fenced.createMachine({
           description: 'In hand, verified, stored under its digest.',
           meta: { effect: 'acceptTerminal' },
           on: {
+            'result.fetched': { guard: 'resultDiffers', actions: 'keepForAudit' },
             'terminal.accept': { guard: 'acceptOutcome', target: '#toolOperation.ACCEPTED', actions: 'acceptOutcome' },
           },
         },
@@ -608,22 +697,17 @@ export const toolOperation = fenced.createMachine({
       description: 'The server does not know the id: key, receipt and session tell why (B13). Never "failed".',
       meta: { effect: 'lookup' },
       on: {
-        'submit.acknowledged': secondTask,
+        ...secondSubmission,
         'lookup.found': lookupFound,
         'lookup.neverCreated': neverCreated,
         'lookup.expiredWithReceipt': receiptFound,
-        'lookup.unavailable': [
-          { guard: 'lookupAfterSessionChange', ...parked('session-lost', 'watching') },
-          { guard: 'lookupAfterExpiry', ...parked('expired', 'watching') },
-          { guard: 'isCurrentLookup', ...parked('unknown-id', 'watching') },
-        ],
-        'lookup.failed': [
-          { guard: 'lookupWithinBudget', actions: 'retryLater' },
-          { guard: 'isCurrentLookup', ...parked('unknown-id', 'watching') },
-        ],
+        'lookup.unavailable': unclassified,
+        'lookup.failed': [{ guard: 'lookupWithinBudget', actions: 'retryLater' }, ...unclassified],
         'poll.status': terminalSeen,
+        'result.fetched': lateResult,
         'cancel.confirmed': cancelWon,
-        'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+        'cancel.acknowledged': cancelHeard,
+        'cancel.request': cancelIntent,
         'server.gone': serverGone,
       },
     },
@@ -643,13 +727,16 @@ export const toolOperation = fenced.createMachine({
             'poll.status': [
               ...terminalSeen,
               { guard: 'cancelMustBeSentAgain', target: to.cancelSending, actions: 'requestCancel' },
+              { guard: 'knownAgainToCancel', target: to.confirming, actions: 'adoptTask' },
               { guard: 'knownAgain', target: to.polling, actions: 'adoptTask' },
               { guard: 'isPassing', actions: 'applyParkedStatus' },
             ],
             'poll.failed': { guard: 'isPassing', actions: 'waitParked' },
             'poll.notFound': { guard: 'isPassing', actions: 'waitParked' },
-            'submit.acknowledged': secondTask,
+            ...secondSubmission,
+            'result.fetched': lateResult,
             'cancel.confirmed': cancelWon,
+            'cancel.acknowledged': cancelHeard,
             'cancel.request': cancelTask,
             'server.gone': serverGone,
             'reconcile.attach': attach,
@@ -665,7 +752,7 @@ export const toolOperation = fenced.createMachine({
             'lookup.expiredWithReceipt': receiptFound,
             'lookup.unavailable': { guard: 'isCurrentLookup', ...parked('no-lookup', 'waiting') },
             'lookup.failed': { guard: 'isCurrentLookup', actions: 'waitParked' },
-            'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+            'cancel.request': cancelIntent,
             'server.gone': serverGone,
             'reconcile.attach': attach,
             'reconcile.neverCreated': declareNeverCreated,
@@ -675,20 +762,20 @@ export const toolOperation = fenced.createMachine({
           description: 'Nothing can be asked: only late evidence or a human goes on from here.',
           on: {
             ...answersOfSubmission,
-            'submit.acknowledged': [
-              ...acknowledged,
-              { guard: 'isEvidenceOfOlderEpoch', target: 'searching', actions: 'keepInInbox' },
-            ],
+            'submit.acknowledged': [...acknowledged, oldIdToAsk],
+            'lookup.found': [...lookupFound, oldIdToAsk],
+            'lookup.expiredWithReceipt': receiptFound,
             'poll.status': terminalSeen,
+            'result.fetched': lateResult,
             'cancel.confirmed': cancelWon,
-            'cancel.request': { guard: 'cancelIsSupported', actions: 'recordCancelIntent' },
+            'cancel.request': cancelIntent,
             'reconcile.attach': attach,
             'reconcile.neverCreated': declareNeverCreated,
           },
         },
         disputed: {
           description: 'The server contradicted itself: only a human decides.',
-          on: { 'poll.status': { guard: 'isEvidenceOfTask', actions: 'keepForAudit' } },
+          on: kept,
         },
       },
     },
@@ -700,6 +787,10 @@ export const toolOperation = fenced.createMachine({
           description: 'Provably nothing was created, and nothing can be.',
           meta: { effect: 'acceptTerminal' },
           on: {
+            // Not accepted yet: evidence to the contrary counts more than anybody's conclusion.
+            'submit.acknowledged': acknowledged,
+            'submit.outcome': immediateOutcome,
+            'lookup.found': lookupFound,
             'terminal.accept': {
               guard: 'acceptTerminal',
               target: '#toolOperation.NOT_SUBMITTED',
@@ -711,6 +802,7 @@ export const toolOperation = fenced.createMachine({
           description: 'A human gave it up, in writing.',
           meta: { effect: 'acceptTerminal' },
           on: {
+            ...kept,
             'terminal.accept': {
               guard: 'acceptTerminal',
               target: '#toolOperation.GIVEN_UP',

@@ -84,16 +84,41 @@ function raiseCancel(context: Context, event: OperationEvent): Partial<Context> 
   };
 }
 
+/** An answer to an earlier round may have reached the server, and this may be that round's question again. */
+function isPossiblyRepeat(earlier: Context['input'], questionDigest: string): boolean {
+  if (earlier === null) return false;
+  switch (earlier.delivery) {
+    case 'attempted':
+      return true;
+    case 'delivered':
+      return earlier.requestDigest === questionDigest;
+    default:
+      return earlier.possiblyRepeat;
+  }
+}
+
 /** The fields of a step begin anew: no failures, no step deadline, due at once. */
 const freshStep = (event: OperationEvent): Partial<Context> => ({ failures: 0, stepDeadline: null, dueAt: event.at });
 
 export const updates = {
   // --- submission ------------------------------------------------------------------------------------------------
-  beginSubmit: (context, event) => ({ ...freshStep(event), sentThroughAttempt: context.attempt }),
+  beginSubmit: (context, event) => ({
+    ...freshStep(event),
+    pollCursor: context.pollCursor + 1,
+    sentThroughAttempt: context.attempt,
+  }),
   requeueUnsent: (context, event) => ({
     sentThroughAttempt: context.attempt - 1,
     failures: context.failures + 1,
     dueAt: nextTry(context, event),
+  }),
+  /** The sender of this attempt knows that it was never written, and the record has gone on since. */
+  noteUnsent: (context, event) => ({
+    ...freshStep(event),
+    sentThroughAttempt: context.attempt - 1,
+    closedThroughAttempt:
+      context.closedThroughAttempt >= context.attempt - 1 ? context.attempt : context.closedThroughAttempt,
+    parked: null,
   }),
   beginLookup: (context, event) => ({ ...freshStep(event), stepDeadline: event.at + context.policy.lookupBudgetMs }),
   retryLater: (context, event) => ({ failures: context.failures + 1, dueAt: nextTry(context, event) }),
@@ -102,6 +127,7 @@ export const updates = {
       ? {
           ...freshStep(event),
           closedThroughAttempt: Math.max(context.closedThroughAttempt, event.closedThroughAttempt),
+          parked: null,
         }
       : {},
   queueNextAttempt: (context, event) => ({ ...freshStep(event), attempt: context.attempt + 1 }),
@@ -118,11 +144,14 @@ export const updates = {
       stepDeadline: context.cancel ? event.at + context.policy.cancelBudgetMs : null,
       parked: null,
       missing: null,
+      notSubmitted: null,
       inbox: [],
     };
   },
   takeImmediateOutcome: (context, event) => ({
     ...freshStep(event),
+    parked: null,
+    notSubmitted: null,
     result: resultOf(event),
     // The protocol has no status for a call that never became a task; the result's own mark decides.
     terminal: {
@@ -158,7 +187,7 @@ export const updates = {
       ...resumeClock(context, event),
       pollCursor: context.pollCursor + 1,
       terminal: { status: task.status, observedAt: event.at, evidence: evidenceOf(context, event) },
-      result: task.status === 'cancelled' ? null : (resultOf(event) ?? context.result),
+      result: task.status === 'cancelled' ? null : (context.result ?? resultOf(event)),
       stepDeadline: event.at + context.policy.fetchBudgetMs,
       parked: null,
       missing: null,
@@ -173,7 +202,7 @@ export const updates = {
   }),
 
   // --- result ----------------------------------------------------------------------------------------------------
-  storeResult: (_, event) => ({ ...freshStep(event), result: resultOf(event) }),
+  storeResult: (_, event) => ({ ...freshStep(event), result: resultOf(event), parked: null, missing: null }),
 
   // --- input (B7) ------------------------------------------------------------------------------------------------
   openRound: (context, event) =>
@@ -190,7 +219,7 @@ export const updates = {
             requestDigest: event.questionDigest,
             openedAt: event.at,
             deadline: event.at + context.policy.inputDeadlineMs,
-            possiblyRepeat: context.input?.delivery === 'attempted',
+            possiblyRepeat: isPossiblyRepeat(context.input, event.questionDigest),
             replyDigest: null,
             repliedAt: null,
             delivery: 'none' as const,
@@ -320,6 +349,7 @@ export const updates = {
           parked: null,
           missing: null,
           terminal: null,
+          result: null,
           audit: append(
             context.audit,
             { kind: event.type, at: event.at, executionEpoch: context.executionEpoch, note: `by ${event.by}` },
@@ -352,6 +382,8 @@ export const updates = {
     inbox: append(context.inbox, evidenceOf(context, event), MAX_INBOX),
     dueAt: context.dueAt === null ? null : event.at,
   }),
+  /** Evidence woke a record that was waiting: what it can ask is due now. */
+  askNow: (_, event) => ({ dueAt: event.at }),
   keepForAudit: (context, event) => ({ audit: append(context.audit, evidenceOf(context, event), MAX_AUDIT) }),
   adoptEpoch: (_, event) => (event.type === 'epoch.adopt' ? { executionEpoch: event.executionEpoch } : {}),
 } satisfies Record<string, Update>;
@@ -363,7 +395,8 @@ export function park(reason: ParkReason, restsAt: 'watching' | 'searching' | 'wa
     ...raiseCancel(context, event),
     failures: 0,
     stepDeadline: null,
-    pollCursor: context.pollCursor + 1,
+    // Without an id the cursor counts the sends, and what a sender or a look-up still brings is as good as before.
+    pollCursor: context.taskId === null ? context.pollCursor : context.pollCursor + 1,
     dueAt: restsAt === 'watching' || restsAt === 'searching' ? nextParkedTry(context, event) : null,
     parked: { reason, at: event.at, note: 'reason' in event && event.reason !== null ? clip(event.reason) : null },
     audit: append(context.audit, evidenceOf(context, event), MAX_AUDIT),

@@ -36,7 +36,6 @@ export const holdInput: RunEffect = async (drive, issued, signal) => {
 export const sendInput: RunEffect = async (drive, issued) => {
   if (!drive.input.isOpen())
     return [closed(drive, issued, 'the channel of the question is gone; the answer was not written')];
-  drive.begunRound = drive.context.inputRound;
   return [{ event: { ...stampOf(drive.env), type: 'input.send', claims: issued.claims }, payloads: [] }];
 };
 

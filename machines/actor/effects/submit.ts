@@ -11,7 +11,6 @@ const StoredRequest = z.strictObject({ tool: z.string(), arguments: z.json(), tt
 /** Takes the call off the queue, once the server can be reached. */
 export const beginSubmit: RunEffect = async (drive, issued) => {
   await sessionOf(drive);
-  drive.begunAttempt = drive.context.attempt;
   return [
     {
       event: {

@@ -1,0 +1,77 @@
+import { sha256 } from '../machines/digest.ts';
+import type { AuditFinding } from '../machines/operation-ledger.ts';
+import type { PartitionKeys } from './keys.ts';
+import { audited, texts } from './replies.ts';
+import type { Store } from './store.ts';
+
+const PAGE = 200;
+
+/** Walks receipts, ready rows, consumed marks and records of every partition: one-to-one, or a finding. */
+export async function audit(store: Store): Promise<readonly AuditFinding[]> {
+  const findings: AuditFinding[] = [];
+  for (const partition of store.partitions) {
+    const seen = new Set<string>();
+    for await (const page of indexPages(store, partition)) {
+      for (const operationId of page) seen.add(operationId);
+      findings.push(...(await examine(store, partition, page)));
+    }
+    // What the index of operations does not know must not be known elsewhere.
+    const { receipts, readyRows, consumed, readyQueue } = partition;
+    const keys = [receipts, readyRows, consumed, readyQueue];
+    const known = new Set(await store.read(texts, { script: 'accepted', keys, args: [] }));
+    const others = [...known].filter((operationId) => !seen.has(operationId));
+    for (let i = 0; i < others.length; i += PAGE) {
+      findings.push(...(await examine(store, partition, others.slice(i, i + PAGE))));
+    }
+  }
+  return findings;
+}
+
+async function* indexPages(store: Store, partition: PartitionKeys): AsyncGenerator<string[]> {
+  for (let offset = 0; ; offset += PAGE) {
+    const args = [String(offset), String(PAGE)];
+    const page = await store.read(texts, { script: 'list', keys: [partition.operations], args });
+    if (page.length > 0) yield page;
+    if (page.length < PAGE) return;
+  }
+}
+
+async function examine(store: Store, partition: PartitionKeys, page: readonly string[]): Promise<AuditFinding[]> {
+  const { receipts, readyRows, readyQueue, consumed } = partition;
+  const rows = await store.read(audited, {
+    script: 'audit',
+    keys: [receipts, readyRows, readyQueue, consumed, ...page.map((id) => partition.operation(id))],
+    args: page,
+  });
+  return rows.flatMap((row, i) => {
+    const operationId = page[i] as string;
+    return problemsOf(row).map((problem) => ({ operationId, problem }));
+  });
+}
+
+type AuditRow = readonly [string | null, string | null, string | null, '' | '1', string | null];
+
+function problemsOf([receiptId, receipt, ready, queued, consumed]: AuditRow): string[] {
+  const problems: string[] = [];
+  const report = (wrong: boolean, problem: string): void => {
+    if (wrong) problems.push(problem);
+  };
+  const digest = receipt === null ? null : sha256(receipt);
+  const mark = consumed?.slice(0, 64);
+
+  report((receiptId ?? '') !== '' && receipt === null, `the record names the receipt ${receiptId}, which is gone`);
+  report(receipt !== null && receiptId === null, 'a receipt without a record');
+  report(receipt !== null && receiptId === '', 'a receipt that its record does not know');
+  report(
+    receipt !== null && ready === null && consumed === null,
+    'a receipt with neither a ready row nor a consumed mark',
+  );
+  report(ready !== null && consumed !== null, 'a ready row of something already consumed');
+  report(ready !== null && receipt === null, 'a ready row without a receipt');
+  report(consumed !== null && receipt === null, 'a consumed mark without a receipt');
+  report(ready !== null && receipt !== null && ready !== digest, 'a ready row of another receipt');
+  report(consumed !== null && receipt !== null && mark !== digest, 'another receipt was consumed');
+  report(ready !== null && queued === '', 'a ready row that no consumer can lease');
+  report(ready === null && queued === '1', 'a place in the ready queue without a ready row');
+  return problems;
+}

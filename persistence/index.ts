@@ -1,0 +1,1 @@
+export { type LedgerOptions, openLedger } from './open.ts';

@@ -1,0 +1,76 @@
+/**
+ * Every key of the ledger. All keys of one partition carry the same hash tag, so each step stays on one slot of a
+ * cluster; what is not part of a step (limiters, task owners, processes) has tags of its own.
+ */
+export interface PartitionKeys {
+  readonly operations: string;
+  readonly receipts: string;
+  readonly readyRows: string;
+  readonly readyQueue: string;
+  readonly readyLeases: string;
+  readonly consumers: string;
+  readonly consumed: string;
+  readonly scopes: string;
+  due(scope: string): string;
+  operation(operationId: string): string;
+  history(operationId: string): string;
+  payloads(operationId: string): string;
+}
+
+/** The version of everything that stands under the keys. */
+export const SCHEMA = '1';
+
+export class Keys {
+  readonly #namespace: string;
+
+  constructor(namespace: string) {
+    this.#namespace = encodeURIComponent(namespace);
+  }
+
+  /** Without a schema version in its name: an older program must find what a newer one wrote. */
+  get meta(): string {
+    return `toolop:{${this.#namespace}/meta}`;
+  }
+
+  get channel(): string {
+    return `toolop:${SCHEMA}:${this.#namespace}:changes`;
+  }
+
+  get processes(): string {
+    return this.#key('processes', 'alive');
+  }
+
+  tasks(endpointId: string): string {
+    return this.#key(`t:${encodeURIComponent(endpointId)}`, 'tasks');
+  }
+
+  limiter(key: string): string {
+    return this.#key(`q:${encodeURIComponent(key)}`, 'limiter');
+  }
+
+  partition(partition: number): PartitionKeys {
+    const key = (name: string): string => this.#key(partitionName(partition), name);
+    return {
+      operations: key('ops'),
+      receipts: key('rc'),
+      readyRows: key('ready'),
+      readyQueue: key('readyq'),
+      readyLeases: key('readyl'),
+      consumers: key('consumers'),
+      consumed: key('consumed'),
+      scopes: key('scopes'),
+      due: (scope) => key(`due:${scope}`),
+      operation: (operationId) => key(`op:${operationId}`),
+      history: (operationId) => key(`hist:${operationId}`),
+      payloads: (operationId) => key(`pay:${operationId}`),
+    };
+  }
+
+  #key(tag: string, name: string): string {
+    return `toolop:${SCHEMA}:{${this.#namespace}/${tag}}:${name}`;
+  }
+}
+
+export function partitionName(partition: number): string {
+  return `p${String(partition).padStart(2, '0')}`;
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { StoredRecord } from '../machines/operation-ledger.ts';
+
+/** The forms of the scripts' replies: what comes from a store is checked before anybody believes it. */
+export const text = z.string();
+export const texts = z.array(text);
+export const optionalText = text.nullable();
+export const digits = z.string().regex(/^\d+$/);
+export const milliseconds = digits.transform(Number);
+export const flag = z.union([z.literal(0), z.literal(1)]).transform((value) => value === 1);
+
+const optionalMilliseconds = z.union([z.literal('').transform(() => null), milliseconds]);
+
+/** rev, snap, state, scope, due, own, lep, unt. */
+const recordFields = z.tuple([digits, text, text, text, optionalMilliseconds, text, digits, optionalMilliseconds]);
+
+export function toRecord(operationId: string, fields: z.output<typeof recordFields>): StoredRecord {
+  const [revision, snapshot, state, scope, dueAt, owner, epoch, until] = fields;
+  const lease = owner === '' || until === null ? null : { owner, epoch, until };
+  return { operationId, revision, snapshot, state, scope, dueAt, lease };
+}
+
+export const loaded = z.union([z.tuple([]), recordFields]);
+export const created = z.tuple([z.enum(['created', 'exists']), recordFields]);
+const missing = z.tuple([z.literal('missing')]);
+const conflict = z.tuple([z.literal('conflict'), digits]);
+const otherScope = z.tuple([z.literal('scope'), text]);
+export const committed = z.union([z.tuple([z.literal('committed'), digits]), missing, conflict, otherScope]);
+export const accepted = z.union([
+  z.tuple([z.literal('accepted'), digits]),
+  z.tuple([z.literal('duplicate'), text]),
+  z.tuple([
+    z.literal('mismatch'),
+    z.enum([
+      'callNode',
+      'requestDigest',
+      'taskId',
+      'toolVersion',
+      'executionEpoch',
+      'cancelGeneration',
+      'terminalState',
+      'resultDigest',
+    ]),
+  ]),
+  missing,
+  conflict,
+  otherScope,
+]);
+export const claimed = z.union([
+  z.tuple([z.literal('claimed'), recordFields]),
+  z.tuple([z.literal('held'), milliseconds]),
+  z.tuple([z.literal('waits')]),
+]);
+export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
+export const released = z.tuple([z.enum(['released', 'lost'])]);
+export const peeked = z.tuple([milliseconds, texts]);
+export const audited = z.array(z.tuple([optionalText, optionalText, optionalText, z.enum(['', '1']), optionalText]));
+
+/** `{a, b, a, b, ...}` as pairs. */
+export function pairs(flat: readonly string[]): [string, string][] {
+  const result: [string, string][] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) result.push([flat[i] as string, flat[i + 1] as string]);
+  return result;
+}
+
+export const historyEntry = z
+  .object({
+    at: z.number(),
+    event: text,
+    from: text,
+    to: text,
+    executor: text,
+    note: text.optional(),
+  })
+  .transform(({ note, ...entry }) => (note === undefined ? entry : { ...entry, note }));

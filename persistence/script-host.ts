@@ -1,0 +1,23 @@
+import type { Json } from '../machines/digest.ts';
+import type { ScriptName } from './scripts.ts';
+
+/** What a kill, a power cut and a failover can lose. */
+export interface Durability {
+  /** `false`: an acknowledged step can be lost by an ordinary restart, or evicted. */
+  readonly acceptable: boolean;
+  readonly statement: string;
+  readonly facts: Json;
+}
+
+/**
+ * Runs the ledger's scripts, each as one atomic step. Two hosts exist: a Redis server, and a SQLite file with a Lua VM.
+ * A rejection with `LedgerUnavailable` leaves open whether the script ran.
+ */
+export interface ScriptHost {
+  /** `nudge`: the operation to announce to every subscriber of the store when the script has run. */
+  run(script: ScriptName, keys: readonly string[], args: readonly string[], nudge?: string): Promise<unknown>;
+  /** Announcements of all processes. Lossy. Returns the unsubscribe. */
+  subscribe(listener: (operationId: string) => void): () => void;
+  durability(): Promise<Durability>;
+  close(): Promise<void>;
+}

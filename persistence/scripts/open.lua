@@ -1,0 +1,11 @@
+#!lua
+-- Reads what a namespace was made with, or makes it.
+-- KEYS  1 meta
+-- ARGV  1 now  2 schema  3 partitions
+-- Reply {schema, partitions}
+
+local meta = redis.call('HMGET', KEYS[1], 'schema', 'partitions')
+if meta[1] then return { meta[1], meta[2] or '' } end
+
+redis.call('HSET', KEYS[1], 'schema', ARGV[2], 'partitions', ARGV[3])
+return { ARGV[2], ARGV[3] }

@@ -1,0 +1,71 @@
+-- The loader puts this between the first line of every script and its body.
+-- Numbers are made floats, because the integers of the embedded VM have 32 bits, and '%.0f' writes them alike on both hosts.
+
+local function number(digits)
+  return tonumber(digits) + 0.0
+end
+
+local function text(value)
+  return string.format('%.0f', value)
+end
+
+-- Milliseconds. ARGV[1] of every script is the clock of a test, or empty.
+local function clock()
+  if ARGV[1] ~= '' then return number(ARGV[1]) end
+  local time = redis.call('TIME')
+  return number(time[1]) * 1000 + math.floor(number(time[2]) / 1000)
+end
+
+local function record(op)
+  return redis.call('HMGET', op, 'rev', 'snap', 'state', 'scope', 'due', 'own', 'lep', 'unt')
+end
+
+-- A step (create, commit, accept) has
+--   KEYS  1 op  2 history  3 payloads  4 due of the scope  5 scopes of processes
+--   ARGV  1 now  2 operation id  3 command id  4 snapshot  5 state  6 scope  7 due at or ''  8 history entry or ''
+--         9..16 the fields that accept compares; the script's own follow, then payloads as digest, text, ...
+
+local step_fields = {
+  'callNode', 'requestDigest', 'taskId', 'toolVersion',
+  'executionEpoch', 'cancelGeneration', 'terminalState', 'resultDigest',
+}
+
+-- The last two commands of a record and what they made of it. A repetition is answered as the first time; an older one
+-- finds another revision and is judged anew by its sender, who then sees it applied.
+local function revision_of(op, command)
+  local known = redis.call('HGET', op, 'cmds')
+  if not known then return nil end
+  for id, revision in string.gmatch(known, '(%S+) (%S+)') do
+    if id == command then return revision end
+  end
+  return nil
+end
+
+local function remembered(op, command, revision)
+  local known = redis.call('HGET', op, 'cmds')
+  local last = known and string.match(known, '^%S+ %S+')
+  return command .. ' ' .. revision .. (last and ' ' .. last or '')
+end
+
+local function write_step(revision, due, first_payload)
+  local commands = remembered(KEYS[1], ARGV[3], revision)
+  redis.call(
+    'HSET', KEYS[1], 'rev', revision, 'snap', ARGV[4], 'state', ARGV[5], 'scope', ARGV[6], 'due', due, 'cmds', commands,
+    step_fields[1], ARGV[9], step_fields[2], ARGV[10], step_fields[3], ARGV[11], step_fields[4], ARGV[12],
+    step_fields[5], ARGV[13], step_fields[6], ARGV[14], step_fields[7], ARGV[15], step_fields[8], ARGV[16]
+  )
+  if ARGV[8] ~= '' then redis.call('HSET', KEYS[2], revision, ARGV[8]) end
+  for i = first_payload, #ARGV, 2 do
+    redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1])
+  end
+end
+
+-- `score` is when somebody may claim the record: its due time, or the end of a lease that is kept.
+local function enter_due(due, score)
+  if due == '' then
+    redis.call('ZREM', KEYS[4], ARGV[2])
+    return
+  end
+  redis.call('ZADD', KEYS[4], score, ARGV[2])
+  if string.sub(ARGV[6], 1, 8) == 'process:' then redis.call('HSET', KEYS[5], ARGV[6], '1') end
+end

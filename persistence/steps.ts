@@ -1,0 +1,155 @@
+import { sha256 } from '../machines/digest.ts';
+import type {
+  AcceptAnswer,
+  AcceptFields,
+  CommitAnswer,
+  CreateAnswer,
+  OperationLedger,
+  Step,
+} from '../machines/operation-ledger.ts';
+import type { PartitionKeys } from './keys.ts';
+import { accepted, committed, created, toRecord } from './replies.ts';
+import type { Store } from './store.ts';
+
+export interface SizeLimits {
+  readonly snapshotBytes: number;
+  readonly payloadBytes: number;
+}
+
+/** The three verbs that write an operation: create, commit, accept. */
+export class Steps {
+  readonly #store: Store;
+  readonly #limits: SizeLimits;
+
+  constructor(store: Store, limits: SizeLimits) {
+    this.#store = store;
+    this.#limits = limits;
+  }
+
+  async create(step: Step, lease: { readonly owner: string; readonly ms: number } | null): Promise<CreateAnswer> {
+    this.#checkSizes(step);
+    const partition = this.#store.partitionOf(step.operationId);
+    const [kind, fields] = await this.#store.write(created, {
+      script: 'create',
+      keys: [...stepKeys(partition, step), partition.operations],
+      args: [...stepArgs(step), lease?.owner ?? '', lease ? wholeMs(lease.ms) : '', ...payloadArgs(step)],
+      nudge: step.operationId,
+    });
+    return { kind, record: toRecord(step.operationId, fields) };
+  }
+
+  async commit(step: Parameters<OperationLedger['commit']>[0]): Promise<CommitAnswer> {
+    this.#checkSizes(step);
+    const [kind, value] = await this.#store.write(committed, {
+      script: 'commit',
+      keys: stepKeys(this.#store.partitionOf(step.operationId), step),
+      args: [
+        ...stepArgs(step),
+        step.expectedRevision,
+        step.leaseOwner ?? '',
+        step.releaseLease ? '1' : '',
+        ...payloadArgs(step),
+      ],
+      nudge: step.operationId,
+    });
+    if (kind === 'scope') throw scopeChanged(step, value);
+    return kind === 'missing' ? { kind } : { kind, revision: value };
+  }
+
+  async acceptTerminal(step: Parameters<OperationLedger['acceptTerminal']>[0]): Promise<AcceptAnswer> {
+    this.#checkSizes(step);
+    const partition = this.#store.partitionOf(step.operationId);
+    const [kind, value] = await this.#store.write(accepted, {
+      script: 'accept',
+      keys: [...stepKeys(partition, step), partition.receipts, partition.readyRows, partition.readyQueue],
+      args: [
+        ...stepArgs(step),
+        step.expectedRevision,
+        ...fieldArgs(step.expected),
+        step.receipt,
+        step.receiptId,
+        sha256(step.receipt),
+        ...payloadArgs(step),
+      ],
+      nudge: step.operationId,
+    });
+    switch (kind) {
+      case 'missing':
+        return { kind };
+      case 'duplicate':
+        return { kind, receipt: value };
+      case 'mismatch':
+        return { kind, field: value };
+      case 'scope':
+        throw scopeChanged(step, value);
+      default:
+        return { kind, revision: value };
+    }
+  }
+
+  #checkSizes(step: Step): void {
+    refuseLarger('snapshot', step.operationId, step.snapshot, this.#limits.snapshotBytes);
+    for (const { digest, text } of step.payloads) {
+      refuseLarger(`payload ${digest}`, step.operationId, text, this.#limits.payloadBytes);
+    }
+  }
+}
+
+/** KEYS 1..5 of a step. */
+function stepKeys(partition: PartitionKeys, { operationId, scope }: Step): string[] {
+  return [
+    partition.operation(operationId),
+    partition.history(operationId),
+    partition.payloads(operationId),
+    partition.due(scope),
+    partition.scopes,
+  ];
+}
+
+/** ARGV 2..16 of a step. */
+function stepArgs(step: Step): string[] {
+  return [
+    step.operationId,
+    step.commandId,
+    step.snapshot,
+    step.state,
+    step.scope,
+    step.dueAt === null ? '' : wholeMs(step.dueAt),
+    step.history === null ? '' : JSON.stringify(step.history),
+    ...fieldArgs(step.fields),
+  ];
+}
+
+function fieldArgs(fields: AcceptFields): string[] {
+  return [
+    fields.callNode,
+    fields.requestDigest,
+    fields.taskId,
+    fields.toolVersion,
+    fields.executionEpoch,
+    fields.cancelGeneration,
+    fields.terminalState,
+    fields.resultDigest,
+  ];
+}
+
+function payloadArgs(step: Step): string[] {
+  return step.payloads.flatMap(({ digest, text }) => [digest, text]);
+}
+
+export function wholeMs(value: number): string {
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a time in milliseconds`);
+  return String(Math.max(0, Math.round(value)));
+}
+
+function refuseLarger(what: string, operationId: string, text: string, limit: number): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= limit) return;
+  throw new RangeError(`the ${what} of ${operationId} has ${bytes} bytes, the limit is ${limit}; nothing was written`);
+}
+
+function scopeChanged(step: Step, scope: string): Error {
+  return new Error(
+    `${step.operationId} is served by the scope "${scope}" for good; a step cannot move it to "${step.scope}"`,
+  );
+}

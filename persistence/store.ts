@@ -1,0 +1,87 @@
+import pRetry from 'p-retry';
+import type { z } from 'zod';
+import { LedgerUnavailable } from '../machines/operation-ledger.ts';
+import { Keys, type PartitionKeys } from './keys.ts';
+import type { ScriptHost } from './script-host.ts';
+import type { ScriptName } from './scripts.ts';
+
+export interface StoreOptions {
+  readonly namespace: string;
+  /** The clock of a test; without it the store's own is used. */
+  readonly now?: () => number;
+  /** How long a step is sent again before its outcome is reported as unknown. */
+  readonly definiteWithinMs: number;
+}
+
+/** A script with its keys and arguments (without the first, the clock). */
+export interface Ask {
+  readonly script: ScriptName;
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+  readonly nudge?: string;
+}
+
+/** What all verbs share: the partitions, the clock, and sending a script until its answer is definite. */
+export class Store {
+  readonly namespace: string;
+  readonly keys: Keys;
+  readonly partitions: readonly PartitionKeys[];
+  readonly #host: ScriptHost;
+  readonly #options: StoreOptions;
+  readonly #closing = new AbortController();
+
+  constructor(host: ScriptHost, partitions: number, options: StoreOptions) {
+    this.namespace = options.namespace;
+    this.keys = new Keys(options.namespace);
+    this.partitions = Array.from({ length: partitions }, (_, partition) => this.keys.partition(partition));
+    this.#host = host;
+    this.#options = options;
+  }
+
+  /** The keys of the partition that an operation's id names. */
+  partitionOf(operationId: string): PartitionKeys {
+    const digits = /^p(\d{2,})\.[0-9a-f]{64}$/.exec(operationId)?.[1];
+    const keys = digits === undefined ? undefined : this.partitions[Number(digits)];
+    if (keys === undefined) {
+      throw new RangeError(
+        `"${operationId.slice(0, 100)}" is no operation of this ledger (namespace "${this.namespace}", ${this.partitions.length} partitions)`,
+      );
+    }
+    return keys;
+  }
+
+  /** Runs a reading script once: who asks will ask again. */
+  async read<T extends z.ZodType>(schema: T, ask: Ask): Promise<z.output<T>> {
+    const now = this.#options.now;
+    const reply = await this.#host.run(ask.script, ask.keys, [now ? String(now()) : '', ...ask.args], ask.nudge);
+    const parsed = schema.safeParse(reply);
+    if (!parsed.success) throw new Error(`the script ${ask.script} gave an unknown answer: ${parsed.error.message}`);
+    return parsed.data;
+  }
+
+  /** Runs a writing script until the answer is definite; the same command id makes a repetition answer alike. */
+  write<T extends z.ZodType>(schema: T, ask: Ask): Promise<z.output<T>> {
+    return pRetry(() => this.read(schema, ask), {
+      retries: Number.POSITIVE_INFINITY,
+      maxRetryTime: this.#options.definiteWithinMs,
+      minTimeout: 25,
+      maxTimeout: 1000,
+      randomize: true,
+      signal: this.#closing.signal,
+      shouldRetry: ({ error }) => error instanceof LedgerUnavailable,
+    });
+  }
+
+  subscribe(listener: (operationId: string) => void): () => void {
+    return this.#host.subscribe(listener);
+  }
+
+  durability(): ReturnType<ScriptHost['durability']> {
+    return this.#host.durability();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new LedgerUnavailable('the ledger was closed; the outcome of what was under way is unknown'));
+    await this.#host.close();
+  }
+}

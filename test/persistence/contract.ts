@@ -1,0 +1,574 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sha256 } from '../../machines/digest.ts';
+import {
+  type AcceptFields,
+  LedgerIncompatible,
+  type OperationLedger,
+  type ReadyRow,
+} from '../../machines/operation-ledger.ts';
+import { type LedgerOptions, openLedger } from '../../persistence/index.ts';
+import { Keys } from '../../persistence/keys.ts';
+import type { ScriptHost } from '../../persistence/script-host.ts';
+import { acceptStep, fields, NAMESPACE, newOperation, step, unique } from './steps.ts';
+
+/** A store under test, behind the ledger's back. */
+export interface StoreUnderTest {
+  readonly address: string;
+  /** Runs single scripts, as a client that sends one again. */
+  host(): Promise<ScriptHost>;
+  /** Sets or (with `null`) removes the field of a hash. */
+  plant(key: string, field: string, value: string | null): Promise<void>;
+  clear(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What every host must do alike. */
+export function ledgerContract(name: string, start: () => Promise<StoreUnderTest>): void {
+  describe(`ledger on ${name}`, () => {
+    let store: StoreUnderTest;
+    let ledger: OperationLedger;
+    let clock: number;
+    const opened: OperationLedger[] = [];
+
+    const open = async (options: Partial<LedgerOptions> = {}): Promise<OperationLedger> => {
+      const another = await openLedger(store.address, {
+        namespace: NAMESPACE,
+        now: () => clock,
+        definiteWithinMs: 2000,
+        ...options,
+      });
+      opened.push(another);
+      return another;
+    };
+    const create = async (change: Parameters<typeof step>[1] = {}, target = ledger): Promise<string> => {
+      const operationId = newOperation(target);
+      expect(await target.create(step(operationId, change), null)).toMatchObject({ kind: 'created' });
+      return operationId;
+    };
+    const claim = (owner: string, limit = 10, scopes = ['endpoint:e']) =>
+      ledger.claimDue({ owner, scopes, limit, leaseMs: 1000 });
+
+    beforeAll(async () => {
+      store = await start();
+    });
+    afterAll(async () => {
+      await store?.stop();
+    });
+    beforeEach(async () => {
+      await store.clear();
+      clock = 1_800_000_000_000;
+      ledger = await open({ partitions: 3 });
+    });
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((each) => each.close()));
+    });
+
+    describe('identity', () => {
+      it('is a function of namespace, principal and call node', () => {
+        const node = { namespace: NAMESPACE, principal: 'a', callNodeId: 'n' };
+        expect(ledger.operationIdOf(node)).toMatch(/^p0[012]\.[0-9a-f]{64}$/);
+        expect(ledger.operationIdOf(node)).toBe(ledger.operationIdOf({ ...node }));
+        expect(ledger.operationIdOf({ ...node, principal: 'b' })).not.toBe(ledger.operationIdOf(node));
+        expect(() => ledger.operationIdOf({ ...node, namespace: 'other' })).toThrow(/namespace/);
+      });
+
+      it('refuses ids of other ledgers with clear words', async () => {
+        await expect(ledger.load('nonsense')).rejects.toThrow(/no operation of this ledger/);
+        await expect(ledger.load(`p77.${'0'.repeat(64)}`)).rejects.toThrow(/no operation of this ledger/);
+      });
+    });
+
+    describe('create', () => {
+      it('writes record, payloads, history and index', async () => {
+        const operationId = newOperation(ledger);
+        const snapshot = '{"text":"ünï 😀 \\u0000","list":[],"n":12345678901234567890,"x":1.10}';
+        const payload = { digest: sha256('p'), text: 'payload\u0000with NUL ✓' };
+        const first = step(operationId, { snapshot, payloads: [payload] });
+        const answer = await ledger.create(first, null);
+        const record = {
+          operationId,
+          revision: '1',
+          snapshot,
+          state: 'WORKING',
+          scope: 'endpoint:e',
+          dueAt: 1000,
+          lease: null,
+        };
+        expect(answer).toEqual({ kind: 'created', record });
+        expect(await ledger.load(operationId)).toEqual(record);
+        expect(await ledger.readPayload(operationId, payload.digest)).toBe(payload.text);
+        expect(await ledger.readPayload(operationId, 'other')).toBeNull();
+        expect(await ledger.readHistory(operationId)).toEqual([first.history]);
+        expect(await ledger.readReceipt(operationId)).toBeNull();
+      });
+
+      it('answers with the record that is there, also to a different request under the same node', async () => {
+        const operationId = await create({ snapshot: '"first"' });
+        const other = step(operationId, { snapshot: '"second"', fields: { ...fields, requestDigest: 'other' } });
+        expect(await ledger.create(other, null)).toMatchObject({ kind: 'exists', record: { snapshot: '"first"' } });
+        expect((await ledger.readHistory(operationId)).length).toBe(1);
+      });
+
+      it('answers a repetition as the first time, also after later steps', async () => {
+        const operationId = newOperation(ledger);
+        const first = step(operationId);
+        await ledger.create(first, null);
+        await ledger.commit({ ...step(operationId), expectedRevision: '1' });
+        expect(await ledger.create(first, null)).toMatchObject({ kind: 'created', record: { revision: '2' } });
+      });
+
+      it('lets one of eight creators win', async () => {
+        const operationId = newOperation(ledger);
+        const answers = await Promise.all(Array.from({ length: 8 }, () => ledger.create(step(operationId), null)));
+        expect(answers.filter(({ kind }) => kind === 'created').length).toBe(1);
+      });
+
+      it('can start with a lease', async () => {
+        const operationId = newOperation(ledger);
+        const { record } = await ledger.create(step(operationId), { owner: 'a', ms: 1000 });
+        expect(record.lease).toEqual({ owner: 'a', epoch: '1', until: clock + 1000 });
+        expect(await claim('b')).toEqual({ claimed: [], nextDueAt: clock + 1000 });
+      });
+
+      it('refuses what is too large before it sends', async () => {
+        const small = await open({ maxSnapshotBytes: 100, maxPayloadBytes: 10 });
+        const operationId = newOperation(small);
+        await expect(small.create(step(operationId, { snapshot: 'x'.repeat(101) }), null)).rejects.toThrow(
+          /snapshot.*101 bytes.*limit is 100/,
+        );
+        const payloads = [{ digest: 'd', text: 'x'.repeat(11) }];
+        await expect(small.create(step(operationId, { payloads }), null)).rejects.toThrow(/payload d.*limit is 10/);
+        expect(await small.load(operationId)).toBeNull();
+      });
+    });
+
+    describe('commit', () => {
+      it('compares the revision', async () => {
+        const operationId = await create();
+        const next = { ...step(operationId, { state: 'NEXT', dueAt: null }), expectedRevision: '1' };
+        expect(await ledger.commit(next)).toEqual({ kind: 'committed', revision: '2' });
+        expect(await ledger.load(operationId)).toMatchObject({ revision: '2', state: 'NEXT', dueAt: null });
+        expect(await ledger.commit({ ...next, commandId: unique('other') })).toEqual({
+          kind: 'conflict',
+          revision: '2',
+        });
+        expect(await ledger.commit({ ...step(newOperation(ledger)), expectedRevision: '1' })).toEqual({
+          kind: 'missing',
+        });
+      });
+
+      it('answers every repetition as the first time, however late', async () => {
+        const operationId = await create();
+        const second = { ...step(operationId), expectedRevision: '1' };
+        await ledger.commit(second);
+        await ledger.commit({ ...step(operationId), expectedRevision: '2' });
+        expect(await ledger.commit(second)).toEqual({ kind: 'committed', revision: '2' });
+        expect(await ledger.load(operationId)).toMatchObject({ revision: '3' });
+        expect((await ledger.readHistory(operationId)).length).toBe(3);
+      });
+
+      it('counts past nine in order', async () => {
+        const operationId = await create();
+        for (let revision = 1; revision < 12; revision++) {
+          const history = { at: revision, event: 'e', from: 'A', to: 'B', executor: 'x', note: `n${revision}` };
+          await ledger.commit({ ...step(operationId, { history }), expectedRevision: String(revision) });
+        }
+        expect(await ledger.load(operationId)).toMatchObject({ revision: '12' });
+        expect((await ledger.readHistory(operationId)).map(({ at }) => at)).toEqual([
+          1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+        ]);
+      });
+
+      it('lets one of eight win', async () => {
+        const operationId = await create();
+        const answers = await Promise.all(
+          Array.from({ length: 8 }, () => ledger.commit({ ...step(operationId), expectedRevision: '1' })),
+        );
+        expect(answers.filter(({ kind }) => kind === 'committed').length).toBe(1);
+      });
+
+      it('refuses to move a record to another scope', async () => {
+        const operationId = await create();
+        const moved = { ...step(operationId, { scope: 'process:1' }), expectedRevision: '1' };
+        await expect(ledger.commit(moved)).rejects.toThrow(/endpoint:e.*for good/);
+        expect(await ledger.load(operationId)).toMatchObject({ revision: '1' });
+      });
+    });
+
+    describe('leases', () => {
+      it('hands a due record to one owner, with a new epoch for each', async () => {
+        const operationId = await create();
+        const [a, b] = await Promise.all([claim('a'), claim('b')]);
+        expect(a.claimed.length + b.claimed.length).toBe(1);
+        const first = [...a.claimed, ...b.claimed][0];
+        expect(first).toMatchObject({ operationId, dueAt: 1000, lease: { epoch: '1', until: clock + 1000 } });
+
+        clock += 1001;
+        expect((await claim('c')).claimed[0]?.lease).toEqual({ owner: 'c', epoch: '2', until: clock + 1000 });
+        expect(await ledger.renewLease(operationId, first?.lease?.owner ?? '', '1', 1000)).toBeNull();
+        expect(await ledger.load(operationId)).toMatchObject({ revision: '1', lease: { owner: 'c' } });
+      });
+
+      it('tells when to ask again', async () => {
+        expect(await claim('a')).toEqual({ claimed: [], nextDueAt: null });
+        await create({ dueAt: clock + 500 });
+        await create({ dueAt: clock + 300 });
+        await create({ dueAt: null });
+        expect(await claim('a')).toEqual({ claimed: [], nextDueAt: clock + 300 });
+        clock += 300;
+        const { claimed, nextDueAt } = await claim('a');
+        expect([claimed.length, nextDueAt]).toEqual([1, clock + 200]);
+      });
+
+      it('obeys limit and scopes, and loses nothing over many partitions', async () => {
+        const all = await Promise.all(Array.from({ length: 30 }, () => create()));
+        await create({ scope: 'process:other' });
+        const seen: string[] = [];
+        for (;;) {
+          const { claimed, nextDueAt } = await claim('a', 7);
+          expect(claimed.length).toBeLessThanOrEqual(7);
+          if (claimed.length === 0) break;
+          seen.push(...claimed.map(({ operationId }) => operationId));
+          if (seen.length < 30) expect(nextDueAt).toBeLessThanOrEqual(clock);
+        }
+        expect(seen.sort()).toEqual(all.sort());
+        expect((await claim('a', 7, ['process:other', 'endpoint:none'])).claimed.length).toBe(1);
+      });
+
+      it('keeps the lease through steps of its owner, until it is given back', async () => {
+        const operationId = await create();
+        await claim('a');
+        await ledger.commit({ ...step(operationId, { dueAt: 7 }), expectedRevision: '1', leaseOwner: 'a' });
+        expect(await ledger.load(operationId)).toMatchObject({ dueAt: 7, lease: { owner: 'a' } });
+        expect(await claim('b')).toEqual({ claimed: [], nextDueAt: clock + 1000 });
+        const last = { ...step(operationId), expectedRevision: '2', leaseOwner: 'a', releaseLease: true };
+        await ledger.commit(last);
+        expect(await ledger.load(operationId)).toMatchObject({ lease: null });
+        expect((await claim('b')).claimed[0]?.lease).toMatchObject({ owner: 'b', epoch: '2' });
+      });
+
+      it('shows a step of somebody else to the owner only, while the lease lives', async () => {
+        const operationId = await create();
+        await claim('a');
+        expect((await claim('a')).claimed).toEqual([]);
+        await ledger.commit({ ...step(operationId, { dueAt: clock }), expectedRevision: '1' });
+        expect(await claim('b', 1)).toEqual({ claimed: [], nextDueAt: clock + 1000 });
+        const { claimed } = await claim('a');
+        expect(claimed[0]).toMatchObject({ revision: '2', lease: { owner: 'a', epoch: '1' } });
+      });
+
+      it('finds free records behind many that others hold', async () => {
+        const heldOnes = await Promise.all(Array.from({ length: 12 }, () => create({ dueAt: 1 })));
+        await claim('a', 20);
+        for (const operationId of heldOnes) {
+          await ledger.commit({ ...step(operationId, { dueAt: 1 }), expectedRevision: '1' });
+        }
+        const free = await create({ dueAt: 2 });
+        expect((await claim('b', 1)).claimed.map(({ operationId }) => operationId)).toEqual([free]);
+      });
+
+      it('does not let a renewal or a release hide a step of somebody else', async () => {
+        const operationId = await create();
+        await claim('a');
+        await ledger.commit({ ...step(operationId, { dueAt: clock }), expectedRevision: '1' });
+        expect(await ledger.renewLease(operationId, 'a', '1', 5000)).toEqual({ until: clock + 5000, revision: '2' });
+        expect((await claim('b')).nextDueAt).toBe(clock + 5000);
+        await ledger.releaseLease(operationId, 'a', '1', clock + 60_000);
+        expect((await claim('b')).claimed[0]).toMatchObject({ dueAt: clock, lease: { owner: 'b', epoch: '2' } });
+      });
+
+      it('judges a step of a former owner by its revision and leaves the new lease alone', async () => {
+        const operationId = await create();
+        await claim('a');
+        clock += 1001;
+        await claim('b');
+        const late = { ...step(operationId), expectedRevision: '1', leaseOwner: 'a', releaseLease: true };
+        expect(await ledger.commit(late)).toEqual({ kind: 'committed', revision: '2' });
+        expect(await ledger.load(operationId)).toMatchObject({ lease: { owner: 'b', epoch: '2' } });
+        expect((await claim('b')).claimed[0]).toMatchObject({ revision: '2' });
+      });
+
+      it('renews and releases', async () => {
+        const operationId = await create();
+        await claim('a');
+        clock += 900;
+        expect(await ledger.renewLease(operationId, 'a', '1', 1000)).toEqual({ until: clock + 1000, revision: '1' });
+        clock += 900;
+        expect(await claim('b')).toEqual({ claimed: [], nextDueAt: clock + 100 });
+        await ledger.releaseLease(operationId, 'b', '1', null);
+        expect(await ledger.load(operationId)).toMatchObject({ lease: { owner: 'a' } });
+        await ledger.releaseLease(operationId, 'a', '1', null);
+        await ledger.releaseLease(operationId, 'a', '1', 5);
+        expect(await ledger.load(operationId)).toMatchObject({ lease: null, dueAt: null });
+        expect(await claim('b')).toEqual({ claimed: [], nextDueAt: null });
+        expect(await ledger.renewLease(newOperation(ledger), 'a', '1', 1000)).toBeNull();
+        await ledger.releaseLease(newOperation(ledger), 'a', '1', 5);
+      });
+    });
+
+    describe('accept', () => {
+      it('writes record, receipt and one ready row, and ends lease and due time', async () => {
+        const operationId = await create();
+        await claim('a');
+        const terminal = acceptStep(operationId, '1');
+        expect(await ledger.acceptTerminal(terminal)).toEqual({ kind: 'accepted', revision: '2' });
+        expect(await ledger.acceptTerminal(terminal)).toEqual({ kind: 'accepted', revision: '2' });
+        expect(await ledger.readReceipt(operationId)).toBe(terminal.receipt);
+        expect(await ledger.load(operationId)).toMatchObject({ state: 'ACCEPTED', dueAt: null, lease: null });
+        clock += 5000;
+        expect(await claim('b')).toEqual({ claimed: [], nextDueAt: null });
+        expect(await ledger.audit()).toEqual([]);
+      });
+
+      it('answers a second acceptance with the one receipt', async () => {
+        const operationId = await create();
+        const terminal = acceptStep(operationId, '1');
+        await ledger.acceptTerminal(terminal);
+        expect(await ledger.acceptTerminal({ ...acceptStep(operationId, '2'), receipt: 'other' })).toEqual({
+          kind: 'duplicate',
+          receipt: terminal.receipt,
+        });
+      });
+
+      it.each(Object.keys(fields) as (keyof AcceptFields)[])('names %s when it contradicts', async (field) => {
+        const operationId = await create();
+        const terminal = acceptStep(operationId, '1');
+        const expected = { ...fields, [field]: 'other' };
+        expect(await ledger.acceptTerminal({ ...terminal, expected })).toEqual({ kind: 'mismatch', field });
+        expect(await ledger.load(operationId)).toMatchObject({ revision: '1', state: 'WORKING' });
+        expect(await ledger.acceptTerminal(terminal)).toMatchObject({ kind: 'accepted' });
+      });
+
+      it('compares the revision', async () => {
+        const operationId = await create();
+        await ledger.commit({ ...step(operationId), expectedRevision: '1' });
+        expect(await ledger.acceptTerminal(acceptStep(operationId, '1'))).toEqual({ kind: 'conflict', revision: '2' });
+        expect(await ledger.acceptTerminal(acceptStep(newOperation(ledger), '1'))).toEqual({ kind: 'missing' });
+      });
+
+      it('makes one ready row when eight accept at once', async () => {
+        const operationIds = await Promise.all(Array.from({ length: 10 }, () => create()));
+        const answers = await Promise.all(
+          operationIds.flatMap((operationId) =>
+            Array.from({ length: 8 }, () => ledger.acceptTerminal(acceptStep(operationId, '1'))),
+          ),
+        );
+        expect(answers.filter(({ kind }) => kind === 'accepted').length).toBe(10);
+        expect(answers.filter(({ kind }) => kind === 'duplicate').length).toBe(70);
+        const rows = await ledger.leaseReady('c', 100, 1000);
+        expect(rows.map((row) => row.operationId).sort()).toEqual(operationIds.sort());
+        expect(await ledger.audit()).toEqual([]);
+      });
+    });
+
+    describe('outbox', () => {
+      const accept = async (): Promise<string> => {
+        const operationId = await create();
+        await ledger.acceptTerminal(acceptStep(operationId, '1'));
+        return operationId;
+      };
+
+      it('leases a row to one consumer and forgets it when it is acknowledged', async () => {
+        const operationId = await accept();
+        const [row] = (await ledger.leaseReady('c1', 5, 1000)) as [ReadyRow];
+        expect(row).toMatchObject({ operationId, receipt: await ledger.readReceipt(operationId) });
+        expect(await ledger.leaseReady('c2', 5, 1000)).toEqual([]);
+        expect(await ledger.ackReady(row, 'c2')).toBe(false);
+        expect(await ledger.ackReady(row, 'c1')).toBe(true);
+        expect(await ledger.ackReady(row, 'c1')).toBe(true);
+        clock += 5000;
+        expect(await ledger.leaseReady('c2', 5, 1000)).toEqual([]);
+        expect(await ledger.readReceipt(operationId)).not.toBeNull();
+        expect(await ledger.audit()).toEqual([]);
+      });
+
+      it('gives a row to somebody else when the lease is over', async () => {
+        await accept();
+        const [row] = (await ledger.leaseReady('c1', 5, 1000)) as [ReadyRow];
+        clock += 1001;
+        const [again] = (await ledger.leaseReady('c2', 5, 1000)) as [ReadyRow];
+        expect(again.operationId).toBe(row.operationId);
+        expect(await ledger.ackReady(row, 'c1')).toBe(false);
+        expect(await ledger.ackReady(again, 'c2')).toBe(true);
+        expect(await ledger.ackReady(row, 'c1')).toBe(false);
+      });
+
+      it('answers a repeated lease with the same rows', async () => {
+        const operationId = await accept();
+        const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
+        const host = await store.host();
+        const lease = (token: string) =>
+          host.run(
+            'lease-ready',
+            [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
+            [String(clock), token, 'c', '5', '1000'],
+          );
+        const first = await lease('token-1');
+        expect(first).toEqual([operationId, await ledger.readReceipt(operationId)]);
+        expect(await lease('token-1')).toEqual(first);
+        expect(await lease('token-2')).toEqual([]);
+        await host.close();
+      });
+
+      it('hands out each row once to many consumers', async () => {
+        const all = await Promise.all(Array.from({ length: 20 }, accept));
+        const leased = await Promise.all(['a', 'b', 'c', 'd'].map((consumer) => ledger.leaseReady(consumer, 8, 1000)));
+        const rows = leased.flat();
+        expect(Math.max(...leased.map((each) => each.length))).toBeLessThanOrEqual(8);
+        expect(new Set(rows.map((row) => row.operationId)).size).toBe(rows.length);
+        clock += 1001;
+        expect((await ledger.leaseReady('e', 100, 1000)).map((row) => row.operationId).sort()).toEqual(all.sort());
+      });
+    });
+
+    describe('audit', () => {
+      const partitionKey = (operationId: string, name: string): string =>
+        `toolop:1:{${NAMESPACE}/${operationId.slice(0, 3)}}:${name}`;
+
+      it('finds what is not one-to-one', async () => {
+        const [lost, unready, twice, changed] = (await Promise.all(
+          Array.from({ length: 4 }, async () => {
+            const operationId = await create();
+            await ledger.acceptTerminal(acceptStep(operationId, '1'));
+            return operationId;
+          }),
+        )) as [string, string, string, string];
+        const orphan = newOperation(ledger);
+        expect(await ledger.audit()).toEqual([]);
+        await store.plant(partitionKey(lost, 'rc'), lost, null);
+        await store.plant(partitionKey(unready, 'ready'), unready, null);
+        await store.plant(partitionKey(twice, 'consumed'), twice, `${'0'.repeat(64)} c t`);
+        await store.plant(partitionKey(changed, 'rc'), changed, 'another receipt');
+        await store.plant(partitionKey(orphan, 'rc'), orphan, 'a receipt from nowhere');
+        const findings = await ledger.audit();
+        const of = (operationId: string) =>
+          findings.filter((each) => each.operationId === operationId).map(({ problem }) => problem);
+        expect(of(lost)).toEqual([expect.stringContaining('gone'), 'a ready row without a receipt']);
+        expect(of(unready)).toContain('a receipt with neither a ready row nor a consumed mark');
+        expect(of(twice)).toContain('a ready row of something already consumed');
+        expect(of(changed)).toEqual(['a ready row of another receipt']);
+        expect(of(orphan)).toContain('a receipt without a record');
+      });
+    });
+
+    describe('list', () => {
+      it('walks all operations in pages', async () => {
+        const all = await Promise.all(Array.from({ length: 11 }, () => create()));
+        const seen: string[] = [];
+        let cursor: string | null | undefined;
+        do {
+          const page = await ledger.list({ limit: 4, ...(cursor ? { cursor } : {}) });
+          expect(page.operations.length).toBeLessThanOrEqual(4);
+          seen.push(...page.operations.map(({ operationId }) => operationId));
+          cursor = page.cursor;
+        } while (cursor !== null);
+        expect(seen.sort()).toEqual(all.sort());
+        await expect(ledger.list({ limit: 1, cursor: 'x' })).rejects.toThrow(/no cursor/);
+      });
+    });
+
+    describe('processes', () => {
+      it('names the scopes that dead processes left waiting', async () => {
+        await ledger.heartbeat('1', 1000);
+        await ledger.heartbeat('2', 5000);
+        const operationId = await create({ scope: 'process:1' });
+        await create({ scope: 'process:2' });
+        await create();
+        expect(await ledger.deadScopes()).toEqual([]);
+        clock += 1001;
+        expect(await ledger.deadScopes()).toEqual(['process:1']);
+        await ledger.commit({ ...step(operationId, { scope: 'process:1', dueAt: null }), expectedRevision: '1' });
+        expect(await ledger.deadScopes()).toEqual([]);
+        await ledger.commit({ ...step(operationId, { scope: 'process:1', dueAt: 1 }), expectedRevision: '2' });
+        expect(await ledger.deadScopes()).toEqual(['process:1']);
+        await ledger.heartbeat('1', 1000);
+        expect(await ledger.deadScopes()).toEqual([]);
+      });
+    });
+
+    describe('shared facts', () => {
+      it('gives a task id to the first operation that names it', async () => {
+        expect(await ledger.ownTask('e{1}', 't', 'op-a')).toBe('op-a');
+        expect(await ledger.ownTask('e{1}', 't', 'op-b')).toBe('op-a');
+        expect(await ledger.ownTask('e{1}', 't', 'op-a')).toBe('op-a');
+        expect(await ledger.ownTask('e2', 't', 'op-b')).toBe('op-b');
+      });
+
+      it('keeps a rate over all executors, and a refused request reserves nothing', async () => {
+        const other = await open();
+        const take = async (from = ledger) => (await from.takePermit('server', 2, 2)).waitMs;
+        expect([await take(), await take(other)]).toEqual([0, 0]);
+        expect([await take(), await take(other), await take()]).toEqual([500, 500, 500]);
+        clock += 499;
+        expect(await take()).toBe(1);
+        clock += 1;
+        expect([await take(), await take(other)]).toEqual([0, 500]);
+        clock += 60_000;
+        expect([await take(), await take(), await take()]).toEqual([0, 0, 500]);
+        expect((await ledger.takePermit('another', 0.1, 1)).waitMs).toBe(0);
+        expect((await ledger.takePermit('another', 0.1, 1)).waitMs).toBe(10_000);
+      });
+
+      it('has a clock', async () => {
+        expect(await ledger.now()).toBe(clock);
+        const real = await openLedger(store.address, { namespace: NAMESPACE });
+        opened.push(real);
+        expect(Math.abs((await real.now()) - Date.now())).toBeLessThan(1000);
+      });
+
+      it('nudges every process', async () => {
+        const other = await open();
+        const seen = new Set<string>();
+        const stop = other.onChange((operationId) => seen.add(operationId));
+        await expect
+          .poll(async () => {
+            await create();
+            return seen.size;
+          })
+          .toBeGreaterThan(0);
+        stop();
+        await ledger.durability();
+        const before = seen.size;
+        await create();
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        expect(seen.size).toBe(before);
+      });
+
+      it('states its durability', async () => {
+        const { acceptable, statement } = await ledger.durability();
+        expect(acceptable).toBe(true);
+        expect(statement).toContain('loses nothing acknowledged');
+      });
+    });
+
+    describe('opening', () => {
+      it('keeps the number of partitions that the namespace was made with', async () => {
+        const again = await open();
+        expect(newOperation(again, 'x')).toBe(newOperation(ledger, 'x'));
+        await expect(open({ partitions: 4 })).rejects.toThrow(LedgerIncompatible);
+        await expect(open({ partitions: 4 })).rejects.toThrow(/made with 3 partitions, not 4.*untouched/);
+      });
+
+      it('leaves a newer schema untouched', async () => {
+        const meta = `toolop:{${NAMESPACE}/meta}`;
+        await store.plant(meta, 'schema', '2');
+        await expect(open()).rejects.toThrow(LedgerIncompatible);
+        await expect(open()).rejects.toThrow(/schema 2.*reads schema 1.*untouched/);
+      });
+
+      it('keeps namespaces apart', async () => {
+        const other = await open({ namespace: 'other{}' });
+        const node = { principal: 'a', callNodeId: 'n' };
+        const here = ledger.operationIdOf({ namespace: NAMESPACE, ...node });
+        const there = other.operationIdOf({ namespace: 'other{}', ...node });
+        expect(here.slice(4)).not.toBe(there.slice(4));
+        await ledger.create(step(here), null);
+        expect((await other.list({ limit: 5 })).operations).toEqual([]);
+      });
+
+      it('refuses addresses it does not know', async () => {
+        await expect(openLedger('postgres://x', { namespace: 'n' })).rejects.toThrow(/redis:\/\//);
+      });
+    });
+  });
+}
