@@ -1,5 +1,6 @@
 import pRetry from 'p-retry';
 import type { z } from 'zod';
+import { setMaxListeners } from 'node:events';
 import { LedgerUnavailable } from '../machines/operation-ledger.ts';
 import { Keys, type PartitionKeys } from './keys.ts';
 import type { ScriptHost } from './script-host.ts';
@@ -36,6 +37,8 @@ export class Store {
     this.partitions = Array.from({ length: partitions }, (_, partition) => this.keys.partition(partition));
     this.#host = host;
     this.#options = options;
+    // One signal for all steps that are being sent again.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** The keys of the partition that an operation's id names. */

@@ -146,6 +146,7 @@ const fenced = base
       cancelMustBeSentAgain: and(['isPassing', 'withinStepBudget', 'cancelIsUnheard']),
       knownAgainToCancel: and(['isPassing', 'wasParkedAsUnknown', 'cancelIsWanted', 'cancelIsSupported']),
       knownAgain: and(['isPassing', 'wasParkedAsUnknown']),
+      oldIdIsAllThereIs: and(['isEvidenceOfOlderEpoch', not('taskIdIsKnown')]),
       oldTerminalSeen: and(['isEvidenceOfOlderEpoch', 'saysTerminal']),
       terminalOfThisCall: and(['isOfThisCall', 'saysTerminal']),
       // result
@@ -360,7 +361,7 @@ const declareNeverCreated = {
 const oldEvidence = { guard: 'isEvidenceOfOlderEpoch', actions: 'keepInInbox' } as const;
 /** An id from an older epoch gives a waiting record something to ask again. */
 const oldIdToAsk = {
-  guard: 'isEvidenceOfOlderEpoch',
+  guard: 'oldIdIsAllThereIs',
   target: to.searching,
   actions: ['keepInInbox', 'askNow'],
 } as const;

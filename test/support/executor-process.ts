@@ -50,7 +50,8 @@ executor.env.store.onCommit(({ record, snapshot }, from) => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   }
 });
-await executor.start();
+// Killed right after the creation: nothing is begun by a process that never starts to serve.
+if (orders.freezeAt !== 'created') await executor.start();
 say({ ready: executor.processId });
 if (orders.call) {
   const answer = await executor.submit(orders.call);

@@ -109,3 +109,5 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
     close: stopListening,
   };
 }
+
+export type { TcpProxy as Proxy };

@@ -1,0 +1,39 @@
+import type { SubmitOutcome, Unknown } from '../../machines/operation-protocol.ts';
+import { describe } from './rpc/connection.ts';
+import type { Reply } from './rpc/reply.ts';
+
+/** JSON-RPC codes of MCP. Messages are never read: servers prefix and reword them. */
+export const INVALID_PARAMS = -32602;
+export const METHOD_NOT_FOUND = -32601;
+
+/** Is this the refusal of credentials or of the session, and not of the request? (401, 403; 404 where there is a session.) */
+export function refusesSession(reply: Reply, hasSession: boolean): boolean {
+  if (reply.kind !== 'http') return false;
+  return reply.status === 401 || reply.status === 403 || (reply.status === 404 && hasSession);
+}
+
+/** A read or a cancel that did not tell anything (F11: 429, 503; resets, timeouts, internal errors). */
+export function unknownOf(reply: Reply, hasSession: boolean): Unknown {
+  const wait = reply.kind === 'http' ? reply.retryAfterMs : undefined;
+  return {
+    kind: 'unknown',
+    reason: describe(reply),
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    ...(refusesSession(reply, hasSession) ? { sessionLost: true } : {}),
+  };
+}
+
+/**
+ * A `tools/call` that was not answered with a task or a result. Only what comes before dispatch by construction proves
+ * that nothing ran: an SDK server runs a tool once and *then* answers `-32602` (reference, section 8).
+ */
+export function failedSubmission(reply: Exclude<Reply, { kind: 'result' }>, hasSession: boolean): SubmitOutcome {
+  const reason = describe(reply);
+  if (reply.kind === 'notWritten') return { kind: 'notSent', reason };
+  if (reply.kind === 'error' && reply.code === METHOD_NOT_FOUND) return { kind: 'rejected', reason };
+  if (reply.kind === 'http') {
+    if (reply.status === 401 || reply.status === 403) return { kind: 'rejected', reason };
+    if (reply.status === 404 && hasSession) return { kind: 'notSent', reason: 'HTTP 404: the session is gone' };
+  }
+  return { kind: 'connectionLost', reason };
+}

@@ -1,0 +1,22 @@
+import type { Settings } from './options.ts';
+import type { Connection } from './rpc/connection.ts';
+import type { Tool } from './tools.ts';
+
+/** What the methods of one session share. */
+export interface SessionContext {
+  readonly connection: Connection;
+  readonly settings: Settings;
+  /** What `initialize` answered; `null` for an earlier session that was taken up again: the record knows. */
+  readonly initialized: {
+    readonly protocolVersion: string;
+    readonly capabilities: Readonly<Record<string, unknown>>;
+  } | null;
+  /** Tool name to the version that its calls are pinned to. */
+  readonly pinned: Map<string, string>;
+  /** Descriptors read on this session, by version. */
+  readonly tools: Map<string, Tool>;
+}
+
+export function hasSession(context: SessionContext): boolean {
+  return context.connection.sessionId !== null;
+}

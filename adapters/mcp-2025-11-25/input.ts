@@ -1,0 +1,141 @@
+import { ElicitRequestFormParamsSchema, type JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { Json } from '../../machines/digest.ts';
+import type {
+  InputChannel,
+  InputChannelEvents,
+  InputReply,
+  InputRequest,
+  TaskRef,
+} from '../../machines/operation-protocol.ts';
+import { INVALID_PARAMS } from './classify.ts';
+import { META_RELATED_TASK } from './names.ts';
+import type { Settings } from './options.ts';
+import { type Connection, describe } from './rpc/connection.ts';
+
+/** A question that the server asked and nobody answered yet. Its id is good on this connection only. */
+interface Prompt {
+  readonly id: string | number;
+  readonly taskId: string;
+  readonly request: InputRequest;
+}
+
+interface OpenChannel {
+  readonly events: InputChannelEvents;
+  shown: Prompt | null;
+  /** An answer is on its way: one question is answered at most once (B7). */
+  delivering: boolean;
+  end(reason: string | null): void;
+}
+
+/**
+ * The questions of one session, sorted by task (B7; design sections 5 and 7). Servers deliver a question once and only
+ * while `tasks/result` is open, so one that comes while nobody listens, or that was shown and not answered, is kept
+ * for the next channel of its task.
+ */
+export class InputHub {
+  readonly #connection: Connection;
+  readonly #settings: Settings;
+  readonly #channels = new Map<string, OpenChannel>();
+  /** Tasks whose `tasks/result` is open. */
+  readonly #held = new Set<string>();
+  #prompts: Prompt[] = [];
+
+  constructor(connection: Connection, settings: Settings) {
+    this.#connection = connection;
+    this.#settings = settings;
+    connection.peer = { request: (request) => this.#asked(request), cancelled: (id) => this.#remove(id) };
+  }
+
+  open(task: TaskRef, events: InputChannelEvents): InputChannel {
+    const { taskId } = task;
+    this.#channels.get(taskId)?.end('another channel was opened for the task');
+    const channel: OpenChannel = {
+      events,
+      shown: null,
+      delivering: false,
+      end: (reason) => {
+        if (this.#channels.get(taskId) !== channel) return;
+        this.#channels.delete(taskId);
+        if (reason !== null) events.closed(reason);
+      },
+    };
+    this.#channels.set(taskId, channel);
+    if (!this.#held.has(taskId)) void this.#hold(taskId);
+    queueMicrotask(() => this.#show(taskId));
+    return { deliver: (reply) => this.#deliver(taskId, channel, reply), close: () => channel.end(null) };
+  }
+
+  /**
+   * Keeps `tasks/result` open until the task ends or the session is closed, also while no channel listens: the official
+   * SDK's server goes on serving a request whose reader left, and would give it (and so nobody) the next question.
+   */
+  async #hold(taskId: string): Promise<void> {
+    this.#held.add(taskId);
+    const reply = await this.#connection.request('tasks/result', { taskId }, { timeoutMs: null });
+    this.#held.delete(taskId);
+    // The task is terminal or unknown: nobody waits for its questions any more. Another error may pass.
+    if (reply.kind === 'result' || (reply.kind === 'error' && reply.code === INVALID_PARAMS)) {
+      this.#prompts = this.#prompts.filter((prompt) => prompt.taskId !== taskId);
+    }
+    this.#channels.get(taskId)?.end(reply.kind === 'result' ? 'the task has a result' : describe(reply));
+  }
+
+  #asked(request: JSONRPCRequest): boolean {
+    if (request.method !== 'elicitation/create') return false;
+    const meta = request.params?._meta;
+    const related: unknown = meta?.[META_RELATED_TASK];
+    const taskId: unknown =
+      typeof related === 'object' && related !== null ? Reflect.get(related, 'taskId') : undefined;
+    const form = ElicitRequestFormParamsSchema.safeParse(request.params);
+    if (typeof taskId !== 'string' || !form.success) {
+      this.#refuse(request.id, -32602, 'Only form elicitation that is related to a task is supported');
+    } else if (this.#prompts.some((prompt) => prompt.id === request.id)) {
+      // A resumed stream may bring the same question again.
+    } else if (this.#prompts.length >= this.#settings.maxQueuedPrompts) {
+      this.#refuse(request.id, -32603, 'Too many open questions');
+    } else {
+      const schema = (request.params?.requestedSchema ?? {}) as Json;
+      this.#prompts.push({ id: request.id, taskId, request: { message: form.data.message, schema } });
+      this.#show(taskId);
+    }
+    return true;
+  }
+
+  /** Shows the oldest question of a task, if a channel is open and shows none. */
+  #show(taskId: string): void {
+    const channel = this.#channels.get(taskId);
+    if (channel === undefined || channel.shown !== null) return;
+    const prompt = this.#prompts.find((candidate) => candidate.taskId === taskId);
+    if (prompt === undefined) return;
+    channel.shown = prompt;
+    channel.events.request(prompt.request);
+  }
+
+  async #deliver(taskId: string, channel: OpenChannel, reply: InputReply): Promise<boolean> {
+    const prompt = channel.shown;
+    const stale = this.#channels.get(taskId) !== channel || prompt === null || !this.#prompts.includes(prompt);
+    if (stale || channel.delivering) return false;
+    channel.delivering = true;
+    const result = { ...reply, _meta: { [META_RELATED_TASK]: { taskId } } };
+    // If this rejects, the question stays: it is shown again on the next channel, as "possibly a repeat".
+    const taken = await this.#connection.respond(prompt.id, { result }, this.#settings.requestTimeoutMs).finally(() => {
+      channel.delivering = false;
+    });
+    if (!taken) return false;
+    this.#remove(prompt.id);
+    return true;
+  }
+
+  #remove(id: string | number): void {
+    const prompt = this.#prompts.find((candidate) => candidate.id === id);
+    if (prompt === undefined) return;
+    this.#prompts = this.#prompts.filter((candidate) => candidate !== prompt);
+    const channel = this.#channels.get(prompt.taskId);
+    if (channel?.shown === prompt) channel.shown = null;
+    this.#show(prompt.taskId);
+  }
+
+  #refuse(id: string | number, code: number, message: string): void {
+    this.#connection.respond(id, { error: { code, message } }, 10_000).catch(() => undefined);
+  }
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { LookupOutcome, Submission } from '../../machines/operation-protocol.ts';
+import { TerminalStatus } from '../../machines/tool-operation/context.ts';
+import { METHOD_NOT_FOUND, unknownOf } from './classify.ts';
+import { hasSession, type SessionContext } from './context.ts';
+import { METHOD_LOOKUP } from './names.ts';
+import { keySupport } from './negotiate.ts';
+import { taskViewOf } from './task-view.ts';
+
+const NeverCreated = z.looseObject({
+  neverCreated: z.literal(true),
+  closedThroughAttempt: z.number().int().nonnegative(),
+});
+const Expired = z.looseObject({
+  expiredWithReceipt: z.looseObject({
+    taskId: z.string().min(1).max(512),
+    createdAt: z.string().max(64).nullish(),
+    status: TerminalStatus,
+  }),
+});
+
+/**
+ * Asks a server that remembers submission keys what became of a call (B4, B13; design section 6). A server that did not
+ * declare it is not asked (B1: never probe by trying).
+ */
+export async function lookup(
+  context: SessionContext,
+  submission: Omit<Submission, 'arguments' | 'ttlMs'>,
+  signal?: AbortSignal,
+): Promise<LookupOutcome> {
+  const { connection, settings, initialized } = context;
+  // On a session that was taken up again the record says what was declared, and the caller has looked there.
+  if (initialized !== null && !keySupport(initialized.capabilities).lookup) {
+    return { kind: 'unavailable', reason: 'the server declares no look-up by submission key' };
+  }
+  const reply = await connection.request(
+    METHOD_LOOKUP,
+    {
+      key: submission.submissionKey,
+      throughAttempt: submission.attempt,
+      requestDigest: submission.requestDigest,
+      principal: submission.principal,
+    },
+    { timeoutMs: settings.requestTimeoutMs, signal },
+  );
+  if (reply.kind === 'error' && reply.code === METHOD_NOT_FOUND) {
+    return { kind: 'unavailable', reason: 'the server has no look-up by submission key (-32601)' };
+  }
+  if (reply.kind !== 'result') return unknownOf(reply, hasSession(context));
+  return parseAnswer(reply.value);
+}
+
+function parseAnswer(value: Readonly<Record<string, unknown>>): LookupOutcome {
+  const answers = ['found', 'neverCreated', 'expiredWithReceipt'].filter((name) => name in value);
+  if (answers.length !== 1) return { kind: 'unknown', reason: 'the look-up did not give exactly one answer' };
+  const found = taskViewOf(value.found);
+  if (found !== null) return { kind: 'found', task: found };
+  const never = NeverCreated.safeParse(value);
+  if (never.success) return { kind: 'neverCreated', closedThroughAttempt: never.data.closedThroughAttempt };
+  const expired = Expired.safeParse(value);
+  if (expired.success) {
+    const { taskId, createdAt, status } = expired.data.expiredWithReceipt;
+    return { kind: 'expiredWithReceipt', taskId, taskCreatedAt: createdAt ?? null, status };
+  }
+  return { kind: 'unknown', reason: "the look-up's answer cannot be read" };
+}

@@ -1,0 +1,37 @@
+/** What can be set about the adapter; every wait is bounded by something in here, except an open input channel. */
+export interface Mcp20251125Options {
+  /** Largest single message taken from a server, bytes. Default 16 MiB. */
+  readonly maxMessageBytes?: number;
+  /** How long to wait for the connection and for `initialize`, ms. Default 15 s. */
+  readonly connectTimeoutMs?: number;
+  /** How long to wait for one answer to a read or a cancel, ms. Default 30 s. */
+  readonly requestTimeoutMs?: number;
+  /** How long to wait for `tasks/result` of a terminal task, ms. Default 60 s. */
+  readonly resultTimeoutMs?: number;
+  /** How long a broken event stream that can be resumed may take to come back, ms. Default 10 s. */
+  readonly resumeGraceMs?: number;
+  /** How many pages of `tools/list` are read. Default 50. */
+  readonly maxToolPages?: number;
+  /** How many questions of a server may wait for somebody to open their task's channel. Default 64. */
+  readonly maxQueuedPrompts?: number;
+  /** Where a stdio server's diagnostics go. Default `ignore`. */
+  readonly stderr?: 'ignore' | 'inherit';
+  /** `clientInfo` of `initialize`. */
+  readonly clientInfo?: { readonly name: string; readonly version: string };
+}
+
+export type Settings = Required<Mcp20251125Options>;
+
+export function settingsOf(options: Mcp20251125Options): Settings {
+  return {
+    maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
+    connectTimeoutMs: options.connectTimeoutMs ?? 15_000,
+    requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
+    resultTimeoutMs: options.resultTimeoutMs ?? 60_000,
+    resumeGraceMs: options.resumeGraceMs ?? 10_000,
+    maxToolPages: options.maxToolPages ?? 50,
+    maxQueuedPrompts: options.maxQueuedPrompts ?? 64,
+    stderr: options.stderr ?? 'ignore',
+    clientInfo: options.clientInfo ?? { name: 'toolop', version: '0.1.0' },
+  };
+}

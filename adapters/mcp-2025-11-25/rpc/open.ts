@@ -1,0 +1,132 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { type Endpoint, EndpointUnavailable, type ResumeState } from '../../../machines/operation-protocol.ts';
+import { PROTOCOL_VERSION } from '../names.ts';
+import type { Settings } from '../options.ts';
+import { errorCode } from './call.ts';
+import { Connection, describe } from './connection.ts';
+import { currentExchange } from './exchange.ts';
+import { createHttpLink } from './http-fetch.ts';
+import type { Reply } from './reply.ts';
+import { BoundedStdioTransport } from './stdio-link.ts';
+
+export interface OpenedConnection {
+  readonly connection: Connection;
+  /** What `initialize` answered; `null`: an earlier session was taken up again, and it was not asked. */
+  readonly initialized: {
+    readonly protocolVersion: string;
+    readonly capabilities: Readonly<Record<string, unknown>>;
+  } | null;
+  /** Opens the standing stream of a session that was taken up again: a question may also come there. */
+  listen(): void;
+  close(): Promise<void>;
+}
+
+type Opening = Pick<OpenedConnection, 'connection' | 'listen' | 'close'>;
+
+/** Opens a connection and initializes it, or takes up an earlier HTTP session (B1; design section 5, "resuming needs"). */
+export async function open(
+  endpoint: Endpoint,
+  resume: ResumeState | undefined,
+  settings: Settings,
+): Promise<OpenedConnection> {
+  const sessionId = endpoint.kind === 'http' ? (resume?.sessionId ?? null) : null;
+  const { connection, listen, close } =
+    endpoint.kind === 'http' ? httpConnection(endpoint, sessionId, settings) : stdioConnection(endpoint, settings);
+  try {
+    await connection.start().catch((error: unknown) => {
+      throw new EndpointUnavailable(`the server's process cannot be started (${errorCode(error) ?? 'no code'})`);
+    });
+    if (sessionId !== null) {
+      connection.speak(resume?.protocolVersion ?? PROTOCOL_VERSION);
+      await takeUp(connection, settings);
+      return { connection, initialized: null, listen, close };
+    }
+    return { connection, initialized: await initialize(connection, settings), listen: () => undefined, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function httpConnection(endpoint: Endpoint & { kind: 'http' }, sessionId: string | null, settings: Settings): Opening {
+  const link = createHttpLink(settings.maxMessageBytes);
+  const transport = new StreamableHTTPClientTransport(parseUrl(endpoint.url), {
+    fetch: link.fetch,
+    ...(sessionId === null ? {} : { sessionId }),
+    ...(endpoint.headers === undefined ? {} : { requestInit: { headers: { ...endpoint.headers } } }),
+    reconnectionOptions: {
+      initialReconnectionDelay: 250,
+      maxReconnectionDelay: 2_000,
+      reconnectionDelayGrowFactor: 1.5,
+      maxRetries: 3,
+    },
+  });
+  const connection = new Connection(transport, { overHttp: true, graceMs: settings.resumeGraceMs });
+  return {
+    connection,
+    listen() {
+      // 405 and 409 are ordinary answers here: no such stream, or the old one is still open.
+      currentExchange.exit(() => void transport.resumeStream('').catch(() => undefined));
+    },
+    async close() {
+      await connection.close();
+      link.close();
+    },
+  };
+}
+
+function stdioConnection(endpoint: Endpoint & { kind: 'stdio' }, settings: Settings): Opening {
+  const transport = new BoundedStdioTransport(
+    {
+      command: endpoint.command,
+      args: [...endpoint.args],
+      stderr: settings.stderr,
+      ...(endpoint.env === undefined ? {} : { env: { ...endpoint.env } }),
+      ...(endpoint.cwd === undefined ? {} : { cwd: endpoint.cwd }),
+    },
+    settings.maxMessageBytes,
+    (requestId) => {
+      if (requestId !== null) connection.oversized(requestId);
+    },
+  );
+  const connection = new Connection(transport, { overHttp: false, graceMs: settings.resumeGraceMs });
+  return { connection, listen: () => undefined, close: () => connection.close() };
+}
+
+async function initialize(connection: Connection, settings: Settings): Promise<OpenedConnection['initialized']> {
+  const reply = await connection.request(
+    'initialize',
+    {
+      protocolVersion: PROTOCOL_VERSION,
+      capabilities: { elicitation: { form: {} } },
+      clientInfo: settings.clientInfo,
+    },
+    { timeoutMs: settings.connectTimeoutMs },
+  );
+  const version = reply.kind === 'result' ? reply.value.protocolVersion : undefined;
+  if (reply.kind !== 'result' || typeof version !== 'string') throw unavailable('initialize', reply, false);
+  connection.speak(version);
+  await connection.initialized(settings.connectTimeoutMs);
+  const capabilities: unknown = reply.value.capabilities;
+  return {
+    protocolVersion: version,
+    capabilities: typeof capabilities === 'object' && capabilities !== null ? { ...capabilities } : {},
+  };
+}
+
+/** Asks the earlier session for a sign of life, so that a lost one is told apart from a lost task (B13). */
+async function takeUp(connection: Connection, settings: Settings): Promise<void> {
+  const reply = await connection.request('ping', {}, { timeoutMs: settings.connectTimeoutMs });
+  if (reply.kind !== 'result' && reply.kind !== 'error') throw unavailable('the earlier session', reply, true);
+}
+
+function unavailable(what: string, reply: Reply, resumed: boolean): EndpointUnavailable {
+  const refused =
+    reply.kind === 'http' && (reply.status === 401 || reply.status === 403 || (resumed && reply.status === 404));
+  return new EndpointUnavailable(`${what}: ${describe(reply)}`, refused);
+}
+
+function parseUrl(url: string): URL {
+  if (!URL.canParse(url)) throw new EndpointUnavailable('the endpoint is not a URL');
+  return new URL(url);
+}

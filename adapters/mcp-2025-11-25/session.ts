@@ -1,0 +1,39 @@
+import type { ProtocolSession, ResumeState } from '../../machines/operation-protocol.ts';
+import { cancel } from './cancel.ts';
+import type { SessionContext } from './context.ts';
+import { InputHub } from './input.ts';
+import { lookup } from './lookup.ts';
+import { negotiate } from './negotiate.ts';
+import type { Settings } from './options.ts';
+import { result } from './result.ts';
+import type { OpenedConnection } from './rpc/open.ts';
+import { status } from './status.ts';
+import { submit } from './submit.ts';
+
+/** One live connection, as the executor sees it. */
+export function createSession(
+  opened: OpenedConnection,
+  resume: ResumeState | undefined,
+  settings: Settings,
+): ProtocolSession {
+  const context: SessionContext = {
+    connection: opened.connection,
+    settings,
+    initialized: opened.initialized,
+    pinned: new Map(resume === undefined ? [] : [[resume.tool.name, resume.tool.version]]),
+    tools: new Map(),
+  };
+  const input = new InputHub(opened.connection, settings);
+  if (opened.initialized === null) opened.listen();
+  return {
+    negotiate: (tool, args) => negotiate(context, tool, args),
+    submit: (submission, options) => submit(context, submission, options),
+    status: (task, signal) => status(context, task, signal),
+    result: (task, terminal, signal) => result(context, task, terminal, signal),
+    cancel: (task, signal) => cancel(context, task, signal),
+    lookup: (submission, signal) => lookup(context, submission, signal),
+    openInput: (task, events) => input.open(task, events),
+    onGone: (listener) => opened.connection.onGone(listener),
+    close: () => opened.close(),
+  };
+}
