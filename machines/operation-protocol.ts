@@ -52,7 +52,12 @@ export type SubmitOutcome =
   | { readonly kind: 'acknowledged'; readonly task: TaskView; readonly sessionId: string | null }
   | { readonly kind: 'outcome'; readonly payload: Payload }
   /** Provably never reached the tool, and could be tried again later. */
-  | { readonly kind: 'notSent'; readonly reason: string; readonly retryAfterMs?: number }
+  | {
+      readonly kind: 'notSent';
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+      readonly sessionLost?: boolean;
+    }
   /** Provably never reached the tool, and never will. */
   | { readonly kind: 'rejected'; readonly reason: string }
   | { readonly kind: 'connectionLost'; readonly reason: string };

@@ -33,7 +33,8 @@ export function failedSubmission(reply: Exclude<Reply, { kind: 'result' }>, hasS
   if (reply.kind === 'error' && reply.code === METHOD_NOT_FOUND) return { kind: 'rejected', reason };
   if (reply.kind === 'http') {
     if (reply.status === 401 || reply.status === 403) return { kind: 'rejected', reason };
-    if (reply.status === 404 && hasSession) return { kind: 'notSent', reason: 'HTTP 404: the session is gone' };
+    if (reply.status === 404 && hasSession)
+      return { kind: 'notSent', reason: 'HTTP 404: the session is gone', sessionLost: true };
   }
   return { kind: 'connectionLost', reason };
 }

@@ -12,6 +12,9 @@ import type { Issued, Told } from './facts.ts';
 type News = (issued: Issued) => Promise<Told>;
 const HOLDING: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
 
+/** A port that never gives a fitting answer must not be asked for ever. */
+const MAX_ASKS = 10;
+
 export const StoredQuestion = z.strictObject({ message: z.string(), schema: z.json() });
 
 /** The stored form of a question, under its digest. */
@@ -88,7 +91,7 @@ export class HeldInput {
   /** Asks until an answer fits, the question is no longer open, or the port leaves it to others. */
   async #converse(round: OpenRound, approval: ApprovalPort, withdrawn: AbortSignal): Promise<void> {
     let refusal: string | null = null;
-    while (!withdrawn.aborted) {
+    for (let tries = 0; tries < MAX_ASKS && !withdrawn.aborted; tries++) {
       const reply = await approval.ask(round, withdrawn, refusal);
       if (reply === null || withdrawn.aborted) return;
       const { operationId, schemaDigest } = round;
@@ -99,6 +102,8 @@ export class HeldInput {
       }
       refusal = answered.reason;
     }
+    if (!withdrawn.aborted)
+      throw new Error(`no fitting answer in ${MAX_ASKS} tries; the question stays open for others`);
   }
 
   async deliver(reply: InputReply): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** What the effects share: a place in the server's rate, a bounded wait, a name for the task. */
-import type { ProtocolSession, TaskRef, TaskView, Unknown } from '../../operation-protocol.ts';
+import type { ProtocolSession, TaskRef, TaskView } from '../../operation-protocol.ts';
 import type { ToolOperationContext } from '../../tool-operation/context.ts';
 import type { OperationDrive } from '../drive.ts';
 import type { Environment } from '../environment.ts';
@@ -22,9 +22,11 @@ export function taskRef(context: ToolOperationContext): TaskRef {
 }
 
 /** A session that was refused says nothing of the task: the next request opens a new one. */
-export async function noteSession(drive: OperationDrive, outcome: { readonly kind: string } | Unknown): Promise<void> {
-  if (outcome.kind === 'unknown' && 'sessionLost' in outcome && outcome.sessionLost)
-    await drive.env.connections.loseSession(drive.context);
+export async function noteSession(
+  drive: OperationDrive,
+  outcome: { readonly kind: string; readonly sessionLost?: boolean },
+): Promise<void> {
+  if (outcome.sessionLost) await drive.env.connections.loseSession(drive.context);
 }
 
 /** F9: whose task is this? First come, first served, in the ledger. */

@@ -4,7 +4,7 @@ import type { SubmitOutcome } from '../../operation-protocol.ts';
 import { stampOf } from '../environment.ts';
 import { told } from '../facts.ts';
 import type { RunEffect } from './index.ts';
-import { isForeign, sessionOf } from './requests.ts';
+import { isForeign, noteSession, sessionOf } from './requests.ts';
 
 const StoredRequest = z.strictObject({ tool: z.string(), arguments: z.json(), ttlMs: z.number().nullable() });
 
@@ -79,6 +79,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
       },
     },
   );
+  await noteSession(drive, outcome);
   return [await tell(outcome)];
 };
 
