@@ -2,16 +2,18 @@
 export { DEFAULT_POLICY, type ToolCall } from './actor/call.ts';
 export { type Clock, systemClock } from './actor/clock.ts';
 export type { CommandAnswer, Reconciliation } from './actor/commands.ts';
+export { type ConsumerOptions, consumeReady } from './actor/consumer.ts';
 export type { GuardedOutput, OutputGuard, OutputVerdict, Rate } from './actor/environment.ts';
 export {
   Executor,
   type ExecutorOptions,
   OperationParked,
   type SubmitAnswer,
-  type TerminalOutcome,
 } from './actor/executor.ts';
 export type { Log, LogEntry } from './actor/log.ts';
 export { createOperationLogic, type OperationLogic, type OperationLogicSnapshot } from './actor/operation-logic.ts';
+export type { TerminalOutcome } from './actor/outcome.ts';
+export { readOutcome } from './actor/outcome.ts';
 export { approvalGate } from './approval-gate/machine.ts';
 export type { ApprovalPort, OpenRound } from './approval-gate/round.ts';
 export type * from './operation-ledger.ts';

@@ -2,23 +2,30 @@
  * One operation under one lease: runs what its committed state owes, turns the outcome into a fact, has it committed,
  * and goes on while something is due. Leaves when nothing is due, unless an input channel has to be held open here.
  */
-import { LedgerUnavailable, type StoredRecord } from '../operation-ledger.ts';
+import type { StoredRecord } from '../operation-ledger.ts';
 import { EndpointUnavailable } from '../operation-protocol.ts';
 import type { OperationEvent } from '../tool-operation/events.ts';
 import type { Effect } from '../tool-operation/machine.ts';
-import { type OperationSnapshot, owedEffect, statePath } from '../tool-operation/snapshot.ts';
+import { type OperationSnapshot, owedEffect } from '../tool-operation/snapshot.ts';
 import { ServerGone } from './connections.ts';
 import { effects } from './effects/index.ts';
 import { type Environment, stampOf } from './environment.ts';
 import { claimsOf, type Issued, type Told } from './facts.ts';
 import { HeldInput } from './held-input.ts';
+import { applyKept } from './keep.ts';
 import { HeldLease } from './lease.ts';
 import type { ApplyOptions, Opened } from './store.ts';
 
 /** States whose effect lasts: the operation stays with this process while they do. */
 const RESIDENT: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
 
-const KEPT_FACT_RETRY_MS = 500;
+/** R3: the record belongs to a newer execution epoch: this executor may read it, and nothing else. */
+export class EpochIsOver extends Error {
+  override readonly name = 'EpochIsOver';
+  constructor(own: number, current: number) {
+    super(`this executor runs under epoch ${own}, the ledger is at ${current}: it claims nothing any more`);
+  }
+}
 
 export class OperationDrive {
   readonly lease: HeldLease;
@@ -28,7 +35,7 @@ export class OperationDrive {
   begunAttempt: number | null = null;
   /** The round whose answer this very drive took to the wire: only it may write it. */
   begunRound: number | null = null;
-  readonly #stopping: AbortSignal;
+  readonly stopping: AbortSignal;
   #effect: { readonly name: Effect; readonly abort: AbortController } | null = null;
   #wake = new AbortController();
   #released = false;
@@ -40,7 +47,7 @@ export class OperationDrive {
     stopping: AbortSignal,
   ) {
     this.opened = env.store.open(record);
-    this.#stopping = stopping;
+    this.stopping = stopping;
     this.lease = new HeldLease(env, record, askedAt, (revision) => {
       if (revision !== this.opened.record.revision) this.wake();
     });
@@ -68,33 +75,35 @@ export class OperationDrive {
    * Has one event committed as the holder of the lease. While the ledger is away it is kept and tried again: what a
    * server said once may not be had a second time.
    */
-  async tell({ event, payloads }: Told, options: ApplyOptions = {}): Promise<boolean> {
-    const { store, executorId, clock } = this.env;
-    for (;;) {
-      try {
-        const applied = await store.apply(
-          this.operationId,
-          event,
-          { payloads, leaseOwner: executorId, ...options },
-          this.opened,
-        );
-        if (applied.kind === 'missing') throw new Error(`the record of ${this.operationId} is gone`);
-        this.opened = applied.opened;
-        if (applied.kind === 'taken' && options.releaseWhen && applied.opened.record.lease === null)
-          this.#released = true;
-        if (applied.kind === 'taken') this.#noteBegun(event.type);
-        return applied.kind === 'taken';
-      } catch (error) {
-        if (!(error instanceof LedgerUnavailable) || this.#stopping.aborted) throw error;
+  async tell(told: Told, options: ApplyOptions = {}): Promise<boolean> {
+    const applied = await applyKept(
+      this.env,
+      this.operationId,
+      told,
+      this.stopping,
+      { leaseOwner: this.env.executorId, ...options },
+      this.opened,
+    );
+    if (applied.kind === 'missing') throw new Error(`the record of ${this.operationId} is gone`);
+    this.opened = applied.opened;
+    if (applied.kind === 'refused') return false;
+    if (options.releaseWhen && applied.opened.record.lease === null) this.#released = true;
+    this.#noteBegun(told.event.type);
+    return true;
+  }
+
+  /** Evidence that came after its effect had ended: taken in from wherever the record is by then. */
+  tellLate(evidence: Promise<Told>): void {
+    evidence
+      .then((told) => applyKept(this.env, this.operationId, told, this.stopping))
+      .catch((error: Error) => {
         this.env.log({
-          level: 'warn',
-          event: 'fact.kept',
+          level: 'error',
+          event: 'late-answer.lost',
           operationId: this.operationId,
-          detail: { type: event.type, why: error.message },
+          detail: { why: error.message },
         });
-        await clock.sleep(KEPT_FACT_RETRY_MS, this.#stopping);
-      }
-    }
+      });
   }
 
   /** Only a step that was committed as ours makes us the sender: the same state reached by another's step does not. */
@@ -105,8 +114,10 @@ export class OperationDrive {
 
   async run(): Promise<void> {
     try {
+      if (this.context.executionEpoch > this.env.executionEpoch)
+        throw new EpochIsOver(this.env.executionEpoch, this.context.executionEpoch);
       await this.#adoptEpoch();
-      while (!this.#stopping.aborted && !this.#released) {
+      while (!this.stopping.aborted && !this.#released) {
         const effect = owedEffect(this.opened.snapshot);
         this.input.keepOnlyFor(effect);
         if (effect === null || this.opened.snapshot.status === 'done') break;
@@ -130,11 +141,15 @@ export class OperationDrive {
     const issued = this.issue();
     try {
       // A shutdown waits for the answer to a submission: giving up on it would make its outcome unknown.
-      const signal = effect === 'submit' ? abort.signal : AbortSignal.any([abort.signal, this.#stopping]);
+      const signal = effect === 'submit' ? abort.signal : AbortSignal.any([abort.signal, this.stopping]);
       const facts = await effects[effect](this, issued, signal);
+      let taken = facts.length === 0;
       for (const [index, fact] of facts.entries()) {
-        await this.tell(fact, index === facts.length - 1 ? { releaseWhen: nothingToDoHere } : {});
+        const last = index === facts.length - 1;
+        if (await this.tell(fact, last ? { releaseWhen: nothingToDoHere } : {})) taken = true;
       }
+      // What the chart does not take must not be asked again at once.
+      if (!taken) await this.env.clock.sleep(this.context.policy.minPollIntervalMs, this.stopping);
     } catch (error) {
       await this.#explain(error, effect, issued);
     } finally {
@@ -191,25 +206,14 @@ export class OperationDrive {
   }
 
   async #release(): Promise<void> {
-    const { record } = this.opened;
-    if (record.lease === null) return;
-    const current = await this.env.ledger.load(this.operationId).catch(() => null);
-    const dueAt = current ? current.dueAt : this.context.dueAt;
-    await this.env.ledger
-      .releaseLease(this.operationId, this.env.executorId, record.lease.epoch, dueAt)
-      .catch((error: Error) => {
-        this.env.log({
-          level: 'warn',
-          event: 'lease.release-failed',
-          operationId: this.operationId,
-          detail: { why: error.message },
-        });
-      });
-  }
-
-  /** For the log: where the operation stands. */
-  describe(): string {
-    return statePath(this.opened.snapshot);
+    const { lease } = this.opened.record;
+    if (lease === null) return;
+    try {
+      await this.env.ledger.releaseLease(this.operationId, this.env.executorId, lease.epoch, this.context.dueAt);
+    } catch (error) {
+      const why = (error as Error).message;
+      this.env.log({ level: 'warn', event: 'lease.release-failed', operationId: this.operationId, detail: { why } });
+    }
   }
 }
 

@@ -2,7 +2,6 @@
 import type { ApprovalPort } from '../approval-gate/round.ts';
 import type { Json } from '../digest.ts';
 import type { OperationLedger } from '../operation-ledger.ts';
-import type { ToolOperationContext } from '../tool-operation/context.ts';
 import type { Clock, LedgerTime } from './clock.ts';
 import type { Connections } from './connections.ts';
 import type { Stamp } from './facts.ts';
@@ -53,9 +52,3 @@ export const stampOf = (env: Pick<Environment, 'time' | 'clock'>): Stamp => ({
   at: env.time.now(),
   random: env.clock.random(),
 });
-
-/** The executor's view of one operation, for callbacks. */
-export type OperationView = Pick<
-  ToolOperationContext,
-  'operationId' | 'callNodeId' | 'serverStatus' | 'statusMessage'
-> & { readonly state: string };

@@ -2,28 +2,20 @@
  * The executor: it owns connections, leases and waiting, and decides nothing. What follows what is the chart's.
  */
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import type { ApprovalPort } from '../approval-gate/round.ts';
 import type { OperationLedger } from '../operation-ledger.ts';
-import { LedgerUnavailable } from '../operation-ledger.ts';
-import {
-  type Endpoint,
-  EndpointUnavailable,
-  type InputReply,
-  type OperationProtocol,
-  type Payload,
-} from '../operation-protocol.ts';
+import { type Endpoint, EndpointUnavailable, type InputReply, type OperationProtocol } from '../operation-protocol.ts';
 import { Policy } from '../tool-operation/context.ts';
 import { acceptFieldsOf } from '../tool-operation/guards.ts';
-import type { TerminalReceipt } from '../tool-operation/receipt.ts';
 import { newOperation, type OperationMachine, statePath, writeSnapshot } from '../tool-operation/snapshot.ts';
 import { DEFAULT_POLICY, firstContext, requestOf, scopeOf, type ToolCall, ToolCallLimits } from './call.ts';
 import { type Clock, LedgerTime, systemClock } from './clock.ts';
 import { answer, type CommandAnswer, cancel, type Reconciliation, reconcile } from './commands.ts';
 import { Connections } from './connections.ts';
-import { openPayload } from './effects/result.ts';
 import type { Environment, OutputGuard, Rate } from './environment.ts';
+import { followOperation } from './follow.ts';
 import { type Log, silent } from './log.ts';
+import { readOutcome, type TerminalOutcome } from './outcome.ts';
 import { Scheduler } from './scheduler.ts';
 import { type Opened, OperationStore } from './store.ts';
 
@@ -41,6 +33,8 @@ export interface ExecutorOptions {
   readonly requestTimeoutMs?: number;
   readonly rate?: Rate;
   readonly concurrency?: number;
+  /** Refuse to start on a ledger that can lose or evict an acknowledged receipt. Default: only say so in the log. */
+  readonly requireDurableLedger?: boolean;
   readonly processTimeoutMs?: number;
   readonly approval?: ApprovalPort;
   readonly outputGuards?: readonly OutputGuard[];
@@ -56,13 +50,6 @@ export type SubmitAnswer =
   | { readonly kind: 'accepted'; readonly operationId: string; readonly existing: boolean }
   /** Nothing was created (B1). `next` says what can be done. */
   | { readonly kind: 'refused'; readonly reason: string; readonly next: string };
-
-/** A terminal receipt and, where it was released, what the call returned. */
-export interface TerminalOutcome {
-  readonly receipt: TerminalReceipt;
-  /** `null` unless the receipt says `released` (B12). */
-  readonly output: Payload | null;
-}
 
 /** Waiting ended without a terminal state: the operation is parked and a human has to reconcile it. */
 export class OperationParked extends Error {
@@ -124,6 +111,15 @@ export class Executor {
   async start(): Promise<this> {
     if (this.#started) return this;
     await this.env.time.sync();
+    const durability = await this.env.ledger.durability();
+    this.env.log({
+      level: durability.acceptable ? 'info' : 'warn',
+      event: 'ledger.durability',
+      detail: { acceptable: durability.acceptable, statement: durability.statement },
+    });
+    if (this.options.requireDurableLedger && !durability.acceptable) {
+      throw new Error(`this ledger can lose an acknowledged receipt: ${durability.statement}`);
+    }
     await this.env.ledger.heartbeat(this.processId, this.options.processTimeoutMs ?? 20_000);
     this.#started = true;
     this.#scheduler.start();
@@ -301,72 +297,5 @@ export class Executor {
     const outcome = await this.outcome(operationId);
     if (!outcome) throw new Error(`operation ${operationId} ended without a receipt`);
     return outcome;
-  }
-}
-
-const StoredReceipt = z.looseObject({ schema: z.literal('terminalReceipt.v1'), operationId: z.string() });
-
-/** Reads the receipt of an operation, and its output where that was released (B12). */
-export async function readOutcome(ledger: OperationLedger, operationId: string): Promise<TerminalOutcome | null> {
-  const text = await ledger.readReceipt(operationId);
-  if (text === null) return null;
-  const receipt = StoredReceipt.parse(JSON.parse(text)) as unknown as TerminalReceipt;
-  if (!receipt.released || receipt.resultDigest === null) return { receipt, output: null };
-  const payload = await ledger.readPayload(operationId, receipt.resultDigest);
-  if (payload === null) return { receipt, output: null };
-  const value = openPayload(payload, receipt.resultKind ?? 'result');
-  return {
-    receipt,
-    output: (receipt.resultKind === 'error'
-      ? { kind: 'error', value }
-      : { kind: 'result', value, isError: receipt.isError }) as Payload,
-  };
-}
-
-/** The committed states of one record, each once, until it is over or the signal aborts. */
-export async function* followOperation(
-  env: Pick<Environment, 'ledger' | 'store' | 'clock'>,
-  operationId: string,
-  signal?: AbortSignal,
-): AsyncGenerator<Opened> {
-  const fresh: Opened[] = [];
-  let changed = new AbortController();
-  const unsubscribe = env.store.onForeignChange((id) => id === operationId && changed.abort());
-  const unsubscribeLocal = env.store.onCommit((opened) => {
-    if (opened.record.operationId !== operationId) return;
-    fresh.push(opened);
-    changed.abort();
-  });
-  let seen = 0;
-  try {
-    while (!signal?.aborted) {
-      changed = new AbortController();
-      const opened = fresh.shift() ?? (await loadOr(env.store, operationId));
-      if (opened && Number(opened.record.revision) > seen) {
-        seen = Number(opened.record.revision);
-        yield opened;
-      }
-      if (opened?.snapshot.status === 'done') return;
-      if (fresh.length > 0) continue;
-      await env.clock.sleep(FOLLOW_MS, signal ? AbortSignal.any([signal, changed.signal]) : changed.signal);
-    }
-  } finally {
-    unsubscribe();
-    unsubscribeLocal();
-  }
-}
-
-/** How long a follower trusts the nudges, ms. */
-const FOLLOW_MS = 1_000;
-
-/** `null` while the ledger is away: a follower waits for it. */
-async function loadOr(store: OperationStore, operationId: string): Promise<Opened | null> {
-  try {
-    const opened = await store.load(operationId);
-    if (!opened) throw new Error(`there is no operation ${operationId} in this ledger`);
-    return opened;
-  } catch (error) {
-    if (error instanceof LedgerUnavailable) return null;
-    throw error;
   }
 }

@@ -8,7 +8,8 @@ import { z } from 'zod';
 import type { ToolOperationContext } from '../tool-operation/context.ts';
 import { toolOperation } from '../tool-operation/machine.ts';
 import type { ToolCall } from './call.ts';
-import { type Executor, OperationParked, type TerminalOutcome } from './executor.ts';
+import { type Executor, OperationParked } from './executor.ts';
+import type { TerminalOutcome } from './outcome.ts';
 import type { Opened } from './store.ts';
 
 /** What a parent may send: everything else (xstate's own `xstate.*` above all) is dropped, never committed. */

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import type { StoredRecord } from '../operation-ledger.ts';
 import { LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
-import { OperationDrive } from './drive.ts';
+import { EpochIsOver, OperationDrive } from './drive.ts';
 import type { Environment } from './environment.ts';
 
 /** Longest sleep between two looks at the ledger, ms: a nudge shortens it, a lost nudge costs at most this. */
@@ -163,7 +163,9 @@ export class Scheduler {
   #fault(record: StoredRecord, error: unknown): void {
     const { env } = this.options;
     const message = error instanceof Error ? error.message : String(error);
-    const known = error instanceof LedgerUnavailable || error instanceof LedgerIncompatible;
+    if (error instanceof EpochIsOver) this.#stop.abort();
+    const known =
+      error instanceof EpochIsOver || error instanceof LedgerUnavailable || error instanceof LedgerIncompatible;
     env.log({
       level: 'error',
       event: known ? 'drive.stopped' : 'drive.failed',

@@ -30,6 +30,6 @@ export const lookup: RunEffect = async (drive, issued, signal) => {
   );
   await noteSession(drive, outcome);
   const named = outcome.kind === 'found' ? outcome.task : outcome.kind === 'expiredWithReceipt' ? outcome : null;
-  const foreign = named !== null && (await isForeign(env, context, named));
+  const foreign = named !== null && (await isForeign(drive, named));
   return [told.lookup(outcome, issued, stampOf(env), foreign)];
 };

@@ -2,7 +2,7 @@
 import type { ProtocolSession, TaskRef, TaskView } from '../../operation-protocol.ts';
 import type { ToolOperationContext } from '../../tool-operation/context.ts';
 import type { OperationDrive } from '../drive.ts';
-import type { Environment } from '../environment.ts';
+import { untilDefinite } from '../keep.ts';
 
 /** Waits for a place in the rate of this server, shared by all executors (B8). */
 export async function permit(drive: OperationDrive, signal: AbortSignal): Promise<void> {
@@ -30,13 +30,12 @@ export async function noteSession(
 }
 
 /** F9: whose task is this? First come, first served, in the ledger. */
-export async function isForeign(
-  env: Environment,
-  context: ToolOperationContext,
-  task: Pick<TaskView, 'taskId'>,
-): Promise<boolean> {
-  const owner = await env.ledger.ownTask(context.endpoint.id, task.taskId, context.operationId);
-  return owner !== context.operationId;
+export async function isForeign(drive: OperationDrive, task: Pick<TaskView, 'taskId'>): Promise<boolean> {
+  const { env, context, operationId } = drive;
+  const owner = await untilDefinite(env, operationId, 'ownTask', drive.stopping, () =>
+    env.ledger.ownTask(context.endpoint.id, task.taskId, operationId),
+  );
+  return owner !== operationId;
 }
 
 export const sessionOf = (drive: OperationDrive): Promise<ProtocolSession> =>

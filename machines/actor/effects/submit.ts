@@ -47,7 +47,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
   const request = await storedRequest(drive);
   const session = await sessionOf(drive);
   const tell = async (outcome: SubmitOutcome) => {
-    const foreign = outcome.kind === 'acknowledged' && (await isForeign(env, context, outcome.task));
+    const foreign = outcome.kind === 'acknowledged' && (await isForeign(drive, outcome.task));
     return told.submit(outcome, issued, stampOf(env), foreign);
   };
   const outcome = await session.submit(
@@ -65,18 +65,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
       timeoutMs: env.requestTimeoutMs,
       signal,
       // The answer came after we stopped waiting: evidence, whoever holds the lease by now.
-      late: (late) => {
-        void tell(late)
-          .then((fact) => env.store.apply(drive.operationId, fact.event, { payloads: fact.payloads }))
-          .catch((error: Error) =>
-            env.log({
-              level: 'warn',
-              event: 'late-answer.lost',
-              operationId: drive.operationId,
-              detail: { why: error.message },
-            }),
-          );
-      },
+      late: (late) => drive.tellLate(tell(late)),
     },
   );
   await noteSession(drive, outcome);

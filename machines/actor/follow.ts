@@ -1,0 +1,51 @@
+import { LedgerUnavailable } from '../operation-ledger.ts';
+import type { Environment } from './environment.ts';
+import type { Opened, OperationStore } from './store.ts';
+
+/** The committed states of one record, each once, until it is over or the signal aborts. */
+export async function* followOperation(
+  env: Pick<Environment, 'ledger' | 'store' | 'clock'>,
+  operationId: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Opened> {
+  const fresh: Opened[] = [];
+  let changed = new AbortController();
+  const unsubscribe = env.store.onForeignChange((id) => id === operationId && changed.abort());
+  const unsubscribeLocal = env.store.onCommit((opened) => {
+    if (opened.record.operationId !== operationId) return;
+    fresh.push(opened);
+    changed.abort();
+  });
+  let seen = 0;
+  try {
+    while (!signal?.aborted) {
+      changed = new AbortController();
+      const opened = fresh.shift() ?? (await loadOr(env.store, operationId));
+      if (opened && Number(opened.record.revision) > seen) {
+        seen = Number(opened.record.revision);
+        yield opened;
+      }
+      if (opened?.snapshot.status === 'done') return;
+      if (fresh.length > 0) continue;
+      await env.clock.sleep(FOLLOW_MS, signal ? AbortSignal.any([signal, changed.signal]) : changed.signal);
+    }
+  } finally {
+    unsubscribe();
+    unsubscribeLocal();
+  }
+}
+
+/** How long a follower trusts the nudges, ms. */
+const FOLLOW_MS = 1_000;
+
+/** `null` while the ledger is away: a follower waits for it. */
+async function loadOr(store: OperationStore, operationId: string): Promise<Opened | null> {
+  try {
+    const opened = await store.load(operationId);
+    if (!opened) throw new Error(`there is no operation ${operationId} in this ledger`);
+    return opened;
+  } catch (error) {
+    if (error instanceof LedgerUnavailable) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { OperationLedger } from '../operation-ledger.ts';
+import type { Payload } from '../operation-protocol.ts';
+import type { TerminalReceipt } from '../tool-operation/receipt.ts';
+import { openPayload } from './effects/result.ts';
+
+/** A terminal receipt and, where it was released, what the call returned. */
+export interface TerminalOutcome {
+  readonly receipt: TerminalReceipt;
+  /** `null` unless the receipt says `released` (B12). */
+  readonly output: Payload | null;
+}
+
+const StoredReceipt = z.looseObject({ schema: z.literal('terminalReceipt.v1'), operationId: z.string() });
+
+/** Reads the receipt of an operation, and its output where that was released (B12). */
+export async function readOutcome(ledger: OperationLedger, operationId: string): Promise<TerminalOutcome | null> {
+  const text = await ledger.readReceipt(operationId);
+  if (text === null) return null;
+  const receipt = StoredReceipt.parse(JSON.parse(text)) as unknown as TerminalReceipt;
+  if (!receipt.released || receipt.resultDigest === null) return { receipt, output: null };
+  const payload = await ledger.readPayload(operationId, receipt.resultDigest);
+  if (payload === null) return { receipt, output: null };
+  const value = openPayload(payload, receipt.resultKind ?? 'result');
+  return {
+    receipt,
+    output: (receipt.resultKind === 'error'
+      ? { kind: 'error', value }
+      : { kind: 'result', value, isError: receipt.isError }) as Payload,
+  };
+}
