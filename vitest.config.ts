@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
     // Real servers and real processes: a test may take seconds, and two files at a time are what two cores carry.
     testTimeout: 30_000,
     hookTimeout: 30_000,
