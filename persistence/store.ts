@@ -1,6 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import pRetry from 'p-retry';
 import type { z } from 'zod';
-import { setMaxListeners } from 'node:events';
 import { LedgerUnavailable } from '../machines/operation-ledger.ts';
 import { Keys, type PartitionKeys } from './keys.ts';
 import type { ScriptHost } from './script-host.ts';

@@ -18,6 +18,8 @@ import type { ApplyOptions, Opened } from './store.ts';
 
 /** States whose effect lasts: the operation stays with this process while they do. */
 const RESIDENT: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
+/** How soon a look at the ledger that failed is tried again, ms. */
+const LOOK_AGAIN_MS = 500;
 
 /** R3: the record belongs to a newer execution epoch: this executor may read it, and nothing else. */
 export class EpochIsOver extends Error {
@@ -167,7 +169,13 @@ export class OperationDrive {
       if (running.signal.aborted) return;
       this.#wake = new AbortController();
       const current = await this.env.store.load(this.operationId).catch(() => null);
-      if (!current || this.#effect === null || running.signal.aborted) return;
+      if (this.#effect === null || running.signal.aborted) return;
+      if (!current) {
+        // The ledger is away: whoever stopped listening now would not hear of anything any more.
+        await this.env.clock.sleep(LOOK_AGAIN_MS, running.signal);
+        this.wake();
+        continue;
+      }
       const { name } = this.#effect;
       const changed = current.record.revision !== this.opened.record.revision;
       const outdated = RESIDENT.has(name) || (changed && owedEffect(current.snapshot) !== name);

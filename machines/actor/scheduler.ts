@@ -10,6 +10,8 @@ import type { Environment } from './environment.ts';
 
 /** Longest sleep between two looks at the ledger, ms: a nudge shortens it, a lost nudge costs at most this. */
 const IDLE_MS = 1_000;
+/** Shortest pause between two looks, ms: what becomes due together is claimed together. */
+const GATHER_MS = 20;
 const HOUSEKEEPING_MS = 5_000;
 const RETRY_MS = 500;
 /** A record that this version cannot read, or a fault of ours, is not asked again sooner than this, ms. */
@@ -31,6 +33,8 @@ export class Scheduler {
   readonly #again = new Set<string>();
   readonly #stop = new AbortController();
   #nudge = new AbortController();
+  /** Ledger time of the next look, as far as it is known here. */
+  #wakeAt = 0;
   #loops: Promise<void>[] = [];
   #unsubscribe: (() => void) | null = null;
 
@@ -56,6 +60,13 @@ export class Scheduler {
 
   /** Looks at the ledger now. */
   nudge(): void {
+    this.#expect(0);
+  }
+
+  /** Something will be due at this time: look then at the latest. */
+  #expect(at: number | null): void {
+    if (at === null || at >= this.#wakeAt) return;
+    this.#wakeAt = at;
     this.#nudge.abort();
   }
 
@@ -81,7 +92,7 @@ export class Scheduler {
       .finally(() => {
         this.#drives.delete(record.operationId);
         if (this.#again.delete(record.operationId)) return this.#takeCurrent(record.operationId);
-        this.nudge();
+        this.#expect(this.#drives.size + 1 >= this.options.concurrency ? 0 : drive.context.dueAt);
       });
     this.#drives.set(record.operationId, { drive, ended });
   }
@@ -109,7 +120,7 @@ export class Scheduler {
     let away = false;
     while (!this.#stop.signal.aborted) {
       let sleepMs = IDLE_MS;
-      this.#nudge = new AbortController();
+      this.#wakeAt = Number.POSITIVE_INFINITY;
       try {
         await env.time.sync();
         const limit = Math.min(64, concurrency - this.#drives.size);
@@ -122,8 +133,7 @@ export class Scheduler {
             leaseMs: env.leaseMs,
           });
           for (const record of claimed) this.take(record, askedAt);
-          if (nextDueAt !== null) sleepMs = Math.min(IDLE_MS, Math.max(5, nextDueAt - env.time.now()));
-          if (claimed.length === limit) sleepMs = 5;
+          this.#expect(claimed.length === limit ? 0 : nextDueAt);
         }
         if (away) env.log({ level: 'info', event: 'ledger.back' });
         away = false;
@@ -132,7 +142,20 @@ export class Scheduler {
         away = true;
         sleepMs = RETRY_MS;
       }
-      await env.clock.sleep(sleepMs, AbortSignal.any([this.#stop.signal, this.#nudge.signal]));
+      await this.#rest(sleepMs, away);
+    }
+  }
+
+  /** Until something is expected to be due, or for `longestMs`. */
+  async #rest(longestMs: number, away: boolean): Promise<void> {
+    const { clock, time } = this.#env;
+    const end = clock.monotonic() + longestMs;
+    await clock.sleep(away ? longestMs : GATHER_MS, this.#stop.signal);
+    while (!this.#stop.signal.aborted && !away) {
+      this.#nudge = new AbortController();
+      const ms = Math.min(end - clock.monotonic(), this.#wakeAt - time.now());
+      if (ms <= 0) return;
+      await clock.sleep(ms, AbortSignal.any([this.#stop.signal, this.#nudge.signal]));
     }
   }
 

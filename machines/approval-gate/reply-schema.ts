@@ -16,21 +16,34 @@ export function parseReply(value: unknown): InputReply {
   return ReplyShape.parse(value) as InputReply;
 }
 
+/** A question for a human has a small form; more than this is not compiled. */
+const MAX_SCHEMA_CHARS = 65_536;
+
 /** What is wrong with the answer, one line each; empty: nothing. A schema that cannot be compiled accepts no content. */
 export function schemaProblems(schema: Json, reply: InputReply): readonly string[] {
   const shape = ReplyShape.safeParse(reply);
   if (!shape.success) return [z.prettifyError(shape.error)];
   if (reply.action !== 'accept') return [];
-  // A schema comes from a server: compiled per question, never kept, and never allowed to fetch.
-  const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true });
-  formatsPlugin.default(ajv);
   try {
-    const validate = ajv.compile(schema as object);
-    if (validate(reply.content)) return [];
+    const validate = compile(schema);
+    if (validate(reply.content) === true) return [];
     return (validate.errors ?? []).map(
       (error) => `${error.instancePath || 'content'}: ${error.message ?? error.keyword}`,
     );
   } catch (error) {
     return [`the requested schema cannot be used: ${(error as Error).message}`];
   }
+}
+
+/** A schema comes from a server: compiled per question, never kept, and never allowed to fetch or to answer later. */
+function compile(schema: Json) {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) throw new Error('it is not an object');
+  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw new Error('it is too large');
+  // The forms that may be asked for are the same in every dialect.
+  const { $schema: _, ...form } = schema as { readonly [key: string]: Json };
+  const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true, logger: false });
+  formatsPlugin.default(ajv);
+  const validate = ajv.compile(form);
+  if ('$async' in validate) throw new Error('it would answer later');
+  return validate;
 }

@@ -325,11 +325,11 @@ export const updates = {
     ...freshStep(event),
     parked: null,
     notSubmitted: {
+      reason: clip(notSubmittedReason(event)),
       outcome:
         event.type === 'cancel.request' || (context.cancel !== null && event.type !== 'submit.rejected')
           ? ('cancelled' as const)
           : ('refused' as const),
-      reason: clip(notSubmittedReason(event)),
     },
     closedThroughAttempt:
       event.type === 'lookup.neverCreated'

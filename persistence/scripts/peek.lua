@@ -1,8 +1,13 @@
 #!lua flags=no-writes
--- Some rows of a queue (due or ready), the earliest first.
+-- The due rows of a queue (due or ready), the earliest first, and the first row after them.
 -- KEYS  1 the queue
 -- ARGV  1 now  2 offset  3 how many
 -- Reply {now, {member, score, ...}}
 
-local rows = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '+inf', 'WITHSCORES', 'LIMIT', ARGV[2], ARGV[3])
-return { text(clock()), rows }
+local now = clock()
+local rows = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', text(now), 'WITHSCORES', 'LIMIT', ARGV[2], ARGV[3])
+local later = redis.call('ZRANGEBYSCORE', KEYS[1], text(now + 1), '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
+for _, value in ipairs(later) do
+  rows[#rows + 1] = value
+end
+return { text(now), rows }

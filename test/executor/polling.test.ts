@@ -49,7 +49,8 @@ describe.each(LEDGERS)('polling on the %s ledger', (kind) => {
   });
 
   it('G3 B8: two executors share one rate per server', async () => {
-    const server = await stage().server();
+    // A server of its own: what earlier tests left waiting would be polled, too.
+    const server = await stage().server({ describe: 'rate' });
     const rate = { qps: 20, burst: 5 };
     const executors = [await stage().rig.executor({ rate }), await stage().rig.executor({ rate })];
     const ids = await Promise.all(

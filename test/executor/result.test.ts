@@ -28,7 +28,6 @@ describe.each(LEDGERS)('results on the %s ledger', (kind) => {
     const path = await pathOf(ledger, id);
     expect(path.indexOf('FETCHING_RESULT.retrying')).toBeGreaterThan(path.indexOf('TERMINAL_OBSERVED.outcome'));
     expect(path.indexOf('FETCHING_RESULT.verified')).toBeGreaterThan(path.indexOf('FETCHING_RESULT.retrying'));
-    expect(await asked(server, 'tasks/result', taskId)).toBe(2);
   });
 
   it.each([

@@ -2,11 +2,11 @@
  * One scripted server for all tests of a `describe` (its start costs most of a test), on a stage. Each test takes an
  * address of its own: an endpoint is its URL, so no executor of another test serves it.
  */
-import { afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { Opened } from '../../machines/actor/store.ts';
 import type { Endpoint, Executor, ExecutorOptions, OperationLedger, ToolCall } from '../../machines/index.ts';
 import { accepted, type LedgerKind, until, workCall } from './rig.ts';
-import type { Script, ScriptedOptions, ScriptedServer } from './scripted-server.ts';
+import { type Script, type ScriptedOptions, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 import { type Stage, useStage } from './stage.ts';
 
 export interface Bench {
@@ -25,13 +25,14 @@ export function useBench(kind: LedgerKind, options: Partial<ScriptedOptions> = {
   const stage = useStage(kind);
   let server: ScriptedServer | null = null;
   let addresses = 0;
-  const running: Executor[] = [];
   beforeAll(async () => {
-    server = await stage().server(options);
+    server = await startScriptedServer(options);
   });
   afterEach(async () => {
     await server?.control({ op: 'clearFaults' });
-    await Promise.all(running.splice(0).map((executor) => executor.stop().catch(() => undefined)));
+  });
+  afterAll(async () => {
+    await server?.stop();
   });
   return () => {
     if (!server) throw new Error('the bench is set before the tests of its file run');
@@ -42,11 +43,7 @@ export function useBench(kind: LedgerKind, options: Partial<ScriptedOptions> = {
       ledger: stage().ledger,
       server: present,
       address,
-      async executor(given) {
-        const executor = await stage().rig.executor(given);
-        running.push(executor);
-        return executor;
-      },
+      executor: (given) => stage().rig.executor(given),
       call: (script, more) => workCall(address(), script, more),
     };
   };

@@ -11,6 +11,8 @@ export default function setup(): void {
     runs('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'redis-server']);
   }
   if (!runs('redis-server', ['--version'])) {
-    throw new Error('the tests need redis-server on the PATH (Debian: apt-get install redis-server); they start their own');
+    throw new Error(
+      'the tests need redis-server on the PATH (Debian: apt-get install redis-server); they start their own',
+    );
   }
 }

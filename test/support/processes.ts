@@ -19,8 +19,9 @@ export class ExecutorProcess {
   readonly #waiters = new Set<() => void>();
   #errors = '';
 
-  constructor(orders: ExecutorOrders) {
-    this.#child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(orders)], {
+  /** `program`: another module that takes its orders and prints its lines in the same way. */
+  constructor(orders: ExecutorOrders | object, program = script) {
+    this.#child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(orders)], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     alive.add(this.#child);
@@ -40,7 +41,7 @@ export class ExecutorProcess {
   }
 
   get states(): readonly string[] {
-    return this.lines.flatMap((line) => (typeof line['state'] === 'string' ? [line['state']] : []));
+    return this.lines.flatMap((line) => (typeof line.state === 'string' ? [line.state] : []));
   }
 
   /** The first line (also an earlier one) that fits. */

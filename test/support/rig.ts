@@ -37,6 +37,8 @@ export interface Rig {
   readonly address: string;
   ledger(): Promise<OperationLedger>;
   executor(options?: Partial<ExecutorOptions>): Promise<Executor>;
+  /** Stops the executors made so far: the end of a test. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,10 +51,15 @@ export async function startRig(kind: LedgerKind): Promise<Rig> {
   const redis = kind === 'redis' ? await startRedis() : null;
   const address = redis ? redis.url : join(directory, 'ledger.db');
   const closers: (() => Promise<void>)[] = [];
+  const executors = new Set<Executor>();
   const ledger = async () => {
     const opened = await openLedger(address, { namespace: NAMESPACE });
     closers.push(() => opened.close());
     return opened;
+  };
+  const retire = async () => {
+    await Promise.all([...executors].map((executor) => executor.stop()));
+    executors.clear();
   };
   return {
     address,
@@ -70,10 +77,12 @@ export async function startRig(kind: LedgerKind): Promise<Rig> {
         ...options,
       });
       await executor.start();
-      closers.push(() => executor.stop());
+      executors.add(executor);
       return executor;
     },
+    retire,
     async close() {
+      await retire();
       for (const close of closers.reverse()) await close().catch(() => undefined);
       await redis?.stop();
       rmSync(directory, { recursive: true, force: true });

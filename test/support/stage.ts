@@ -1,17 +1,21 @@
 /** Rig, scripted servers and proxies of one test file, all stopped at its end. */
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { OperationLedger } from '../../machines/index.ts';
 import type { ExecutorOrders } from './executor-process.ts';
 import { ExecutorProcess } from './processes.ts';
 import { type LedgerKind, NAMESPACE, type Rig, startRig } from './rig.ts';
 import { type ScriptedOptions, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
-import { type Proxy, startProxy } from './tcp-proxy.ts';
+import { startProxy, type TcpProxy } from './tcp-proxy.ts';
 
 export interface Stage {
   readonly rig: Rig;
   readonly ledger: OperationLedger;
+  /**
+   * A scripted server that no other call of the same test got. Without a port it may be one that an earlier test used,
+   * reset: starting one costs more than most tests.
+   */
   server(options?: Partial<ScriptedOptions>, port?: number): Promise<ScriptedServer>;
-  proxy(port: number): Promise<Proxy>;
+  proxy(port: number): Promise<TcpProxy>;
   process(
     orders: Omit<ExecutorOrders, 'ledger' | 'namespace' | 'leaseMs'> & { readonly leaseMs?: number },
   ): ExecutorProcess;
@@ -21,14 +25,30 @@ export interface Stage {
 export function useStage(kind: LedgerKind): () => Stage {
   let stage: Stage | null = null;
   const closers: (() => Promise<void>)[] = [];
+  const pool = new Map<string, ScriptedServer[]>();
+  const taken = new Map<string, number>();
+  afterEach(async () => {
+    taken.clear();
+    await stage?.rig.retire();
+  });
   beforeAll(async () => {
     const rig = await startRig(kind);
     closers.push(() => rig.close());
     stage = {
       rig,
       ledger: await rig.ledger(),
-      async server(...args) {
-        const started = await startScriptedServer(...args);
+      async server(options = {}, port) {
+        const key = JSON.stringify(options);
+        const nth = taken.get(key) ?? 0;
+        const used = port === undefined ? pool.get(key)?.[nth] : undefined;
+        if (port === undefined) taken.set(key, nth + 1);
+        if (used) {
+          await used.control({ op: 'set', options });
+          await used.control({ op: 'reset' });
+          return used;
+        }
+        const started = await startScriptedServer(options, port);
+        if (port === undefined) pool.set(key, [...(pool.get(key) ?? []), started]);
         closers.push(() => started.stop());
         return started;
       },

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -46,6 +47,8 @@ export function createHttpLink(maxBytes: number): HttpLink {
       const signals = [init?.signal, exchange?.signal].filter((signal) => signal != null);
       const abort = (): void => void request.destroy(new Error('stopped waiting'));
       for (const signal of signals) {
+        // The transport has one signal for all its requests.
+        setMaxListeners(0, signal);
         if (signal.aborted) abort();
         else signal.addEventListener('abort', abort, { once: true });
       }

@@ -4,13 +4,15 @@ import type { SubmitOutcome } from '../../operation-protocol.ts';
 import { stampOf } from '../environment.ts';
 import { told } from '../facts.ts';
 import type { RunEffect } from './index.ts';
-import { isForeign, noteSession, sessionOf } from './requests.ts';
+import { isForeign, noteSession, permit, sessionOf } from './requests.ts';
 
 const StoredRequest = z.strictObject({ tool: z.string(), arguments: z.json(), ttlMs: z.number().nullable() });
 
-/** Takes the call off the queue, once the server can be reached. */
-export const beginSubmit: RunEffect = async (drive, issued) => {
+/** Takes the call off the queue, once the server can be reached and its rate has a place. */
+export const beginSubmit: RunEffect = async (drive, issued, signal) => {
   await sessionOf(drive);
+  await permit(drive, signal);
+  if (signal.aborted) return [];
   return [
     {
       event: {

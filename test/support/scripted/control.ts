@@ -9,6 +9,9 @@ export function applyControl(world: World, value: unknown, dropSessions: () => v
       case 'fault':
         world.addFault(command);
         return null;
+      case 'reset':
+        world.reset();
+        return null;
       case 'clearFaults':
         world.clearFaults();
         return null;

@@ -77,6 +77,8 @@ export type Fault = { method: string; times?: number; taskId?: string } & (
 export type Control =
   | ({ op: 'fault' } & Fault)
   | { op: 'clearFaults' }
+  /** No faults, no lies, an empty log; the tasks stay. */
+  | { op: 'reset' }
   | { op: 'set'; options: Partial<ScriptedOptions> }
   /** `taskId` may be `last` in all of these. */
   | { op: 'complete'; taskId: string }

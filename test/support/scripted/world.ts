@@ -44,7 +44,7 @@ export class World {
   options: ScriptedOptions = { ...DEFAULT_OPTIONS };
   readonly tasks = new Map<string, Task>();
   readonly keys = new Map<string, Key>();
-  readonly log: ScriptedLog = { counts: {}, executions: 0, effects: 0, created: [], requests: [], answers: [] };
+  log: ScriptedLog = emptyLog();
   lyingCancel = false;
   #faults: (Fault & { left: number })[] = [];
   #waiters: (() => void)[] = [];
@@ -113,6 +113,12 @@ export class World {
     this.finish(task, endingOf(task.tool, task.script));
   }
 
+  reset(): void {
+    this.clearFaults();
+    this.lyingCancel = false;
+    this.log = emptyLog();
+  }
+
   async ask(task: Task, message: string): Promise<void> {
     if (isTerminal(task.status)) return;
     task.status = 'input_required';
@@ -165,4 +171,8 @@ export function endingOf(tool: string, script: Script): Ending {
   const structuredContent = { answer: script.variant === 'badSchema' ? 'no number' : 42 };
   const content = [{ type: 'text', text: 'done' }];
   return { result: tool === 'typed' ? { content, structuredContent } : { content } };
+}
+
+function emptyLog(): ScriptedLog {
+  return { counts: {}, executions: 0, effects: 0, created: [], requests: [], answers: [] };
 }

@@ -1,0 +1,120 @@
+/** `toolop` as a child process: started, read line by line, signalled, waited for. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import type { Endpoint } from '../../machines/index.ts';
+
+const MAIN = compiled();
+const alive = new Set<ChildProcess>();
+// Of the file that imports this: the process of a test worker is killed, and says no farewell.
+afterAll(() => {
+  for (const child of alive) child.kill('SIGKILL');
+  rmSync(dirname(dirname(dirname(MAIN))), { recursive: true, force: true });
+});
+
+/** As it is shipped: a start of the sources under tsx costs twice the time, and these tests start it fifty times. */
+function compiled(): string {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const cache = join(root, 'node_modules', '.cache');
+  mkdirSync(cache, { recursive: true });
+  const out = mkdtempSync(join(cache, 'toolop-cli-'));
+  execFileSync(process.execPath, ['--import', import.meta.resolve('tsx'), join(root, 'visualizer', 'build.ts'), out]);
+  return join(out, 'visualizer', 'cli', 'main.js');
+}
+
+export const EVERYTHING: Endpoint = {
+  kind: 'stdio',
+  command: process.execPath,
+  args: [createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'],
+};
+
+export type Line = Readonly<Record<string, unknown>>;
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The last line of stdout, as JSON. */
+  readonly last: Line;
+}
+
+export class Command {
+  stdout = '';
+  stderr = '';
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, [MAIN, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
+    alive.add(this.#child);
+    this.#child.stdout?.on('data', (chunk: Buffer) => {
+      this.stdout += chunk.toString();
+    });
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.stderr += chunk.toString();
+    });
+    this.#ended = once(this.#child, 'close').then(() => alive.delete(this.#child));
+  }
+
+  get lines(): readonly Line[] {
+    const complete = this.stdout.slice(0, this.stdout.lastIndexOf('\n') + 1);
+    return complete
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Line);
+  }
+
+  /** The first line of stdout that fits. */
+  async line(fits: (line: Line) => boolean, withinMs = 60_000): Promise<Line> {
+    const deadline = Date.now() + withinMs;
+    for (;;) {
+      const found = this.lines.find(fits);
+      if (found) return found;
+      if (Date.now() > deadline || this.#child.exitCode !== null) {
+        throw new Error(`no such line\n${this.stdout.slice(-3_000)}\n${this.stderr.slice(-1_000)}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  state(name: string): Promise<Line> {
+    return this.line((line) => line.state === name);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async end(): Promise<Ended> {
+    await this.#ended;
+    const text = this.stdout.trim().split('\n').at(-1) ?? '';
+    return {
+      code: this.#child.exitCode,
+      stdout: this.stdout,
+      stderr: this.stderr,
+      last: text.startsWith('{') ? (JSON.parse(text) as Line) : {},
+    };
+  }
+}
+
+export const toolop = (args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended> =>
+  new Command(args, env).end();
+
+/** How `toolop run` names a server. */
+export function serverArgs(endpoint: Endpoint): readonly string[] {
+  return endpoint.kind === 'http' ? ['--url', endpoint.url] : ['--', endpoint.command, ...endpoint.args];
+}
+
+/** Waits for something that is to come. */
+export async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries += 1) {
+    if (tries > 1_200) throw new Error('it never came to be');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,67 @@
+/** The last words of a command that followed an operation, and its exit code. */
+import type { Opened } from '../../machines/actor/store.ts';
+import { ExitCode, exitCodeOf } from './exit-codes.ts';
+import type { Ending } from './follow.ts';
+import { redacted } from './redact.ts';
+import { oneLine, shortId } from './text.ts';
+import { outputText, receiptLines, reconcileVerbs, stateView } from './views.ts';
+import type { Workplace } from './workplace.ts';
+
+export interface ConcludeOptions {
+  readonly ending: Ending;
+  /** Said when the waiting was stopped. */
+  readonly leaving: readonly string[];
+  /** Do not print what the call returned. */
+  readonly quietOutput?: boolean;
+}
+
+export async function conclude(place: Workplace, operationId: string, options: ConcludeOptions): Promise<ExitCode> {
+  const { output, executor } = place;
+  const opened = await executor.load(operationId);
+  if (!opened) throw new Error(`the record of ${operationId} is gone`);
+  const { context } = opened.snapshot;
+  // What is so now, and not what was when the waiting stopped.
+  const outcome = await executor.outcome(operationId);
+  if (outcome) {
+    const exitCode = exitCodeOf(outcome.receipt);
+    const [head = '', ...lines] = receiptLines(outcome.receipt);
+    output.say(exitCode === ExitCode.completed ? output.paint.green(head) : output.paint.yellow(head));
+    for (const line of lines) output.say(line);
+    if (outcome.output && !options.quietOutput) output.print(outputText(outcome.output));
+    output.emit({
+      type: 'receipt',
+      exitCode,
+      receipt: redacted(outcome.receipt, context),
+      ...(options.quietOutput ? {} : { output: outcome.output }),
+    });
+    return exitCode;
+  }
+  if (opened.record.state.startsWith('PARKED')) {
+    const why = context.parked;
+    output.say(
+      output.paint.yellow(`parked (${why?.reason}): what became of the call is unknown; nothing was tried again`),
+    );
+    if (why?.note) output.say(`  ${oneLine(redacted(why.note, context), 500)}`);
+    output.say(`  see the evidence and decide: ${place.hint('reconcile', operationId)}`);
+    output.emit({ type: 'parked', exitCode: ExitCode.unknown, ...stateView(opened), verbs: reconcileVerbs(opened) });
+    return ExitCode.unknown;
+  }
+  for (const line of options.leaving) output.say(line);
+  const exitCode = options.ending === 'seen' ? ExitCode.completed : ExitCode.running;
+  output.emit({ type: options.ending === 'seen' ? 'seen' : 'detached', exitCode, ...stateView(opened) });
+  if (options.ending !== 'seen' && mayLoseItsQuestion(opened)) {
+    output.say(
+      output.paint.yellow(
+        '  its open question came over a connection of one process, and the server may not ask it again',
+      ),
+    );
+  }
+  if (options.ending !== 'seen') output.say(`  ${shortId(operationId)} is still running`);
+  return exitCode;
+}
+
+/** MCP 2025-11-25 asks on one connection: where this command held it, leaving has closed it. */
+function mayLoseItsQuestion({ record, snapshot }: Opened): boolean {
+  const { capabilities } = snapshot.context;
+  return record.state.startsWith('INPUT_REQUIRED') && capabilities.input === 'channel' && !capabilities.inputRedelivery;
+}

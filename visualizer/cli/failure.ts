@@ -1,0 +1,42 @@
+import { LedgerIncompatible, LedgerUnavailable } from '../../machines/index.ts';
+import { ExitCode } from './exit-codes.ts';
+
+/** An end with a reason that the user can act on: what was wrong, and the next step. Shown without a stack. */
+export class CliFailure extends Error {
+  override readonly name = 'CliFailure';
+  constructor(
+    readonly exitCode: ExitCode,
+    message: string,
+    readonly next?: string,
+    /** Machine-readable facts for `--json`. */
+    readonly detail: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message);
+  }
+}
+
+export const usage = (message: string, next?: string, detail?: Readonly<Record<string, unknown>>): CliFailure =>
+  new CliFailure(ExitCode.usage, message, next, detail);
+
+/** Any error, as one that can be shown. */
+export function asFailure(error: unknown): CliFailure {
+  if (error instanceof CliFailure) return error;
+  if (error instanceof LedgerUnavailable) {
+    return new CliFailure(
+      ExitCode.ledger,
+      `the ledger is unavailable: ${error.message}`,
+      'check --ledger (or TOOLOP_LEDGER) and that the store runs; nothing is lost, run the same command again',
+    );
+  }
+  if (error instanceof LedgerIncompatible) {
+    return new CliFailure(ExitCode.ledger, `the ledger cannot be read by this version: ${error.message}`);
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const failure = new CliFailure(
+    ExitCode.failed,
+    `unexpected: ${message}`,
+    'run it again with --verbose for the details',
+  );
+  failure.cause = error;
+  return failure;
+}

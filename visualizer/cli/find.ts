@@ -1,0 +1,80 @@
+/** From what a user typed to the one operation that it names. */
+import type { OperationLedger } from '../../machines/index.ts';
+import { usage } from './failure.ts';
+import { DEFAULT_PRINCIPAL } from './options.ts';
+import { oneLine, shortId } from './text.ts';
+import type { Workplace } from './workplace.ts';
+
+const FULL = /^p\d+\.[0-9a-f]{64}$/;
+const PREFIX = /^(?:p\d+\.)?[0-9a-f]{6,64}$/;
+
+interface Candidate {
+  readonly operationId: string;
+  readonly callNodeId: string;
+  readonly principal: string;
+  readonly state: string;
+}
+
+/** The id of the operation with this id, unique id prefix, or call node id. */
+export async function findOperation(place: Workplace, named: string): Promise<string> {
+  const { executor, ledger, options } = place;
+  if (FULL.test(named)) {
+    if (await ledger.load(named)) return named;
+    throw unknown(place, named);
+  }
+  if (named === '' || named.length > 512) throw unknown(place, named);
+  const ofNode = executor.operationIdOf({ callNodeId: named, principal: options.principal ?? DEFAULT_PRINCIPAL });
+  if (await ledger.load(ofNode)) return ofNode;
+
+  const matches: Candidate[] = [];
+  for await (const candidate of candidates(ledger)) {
+    const isNode = candidate.callNodeId === named && (options.principal ?? candidate.principal) === candidate.principal;
+    if (isNode || (PREFIX.test(named) && hasPrefix(candidate.operationId, named))) matches.push(candidate);
+  }
+  const [first, ...others] = matches;
+  if (!first) throw unknown(place, named);
+  if (others.length === 0) return first.operationId;
+  throw usage(
+    `"${named}" names ${matches.length} operations: ${matches
+      .slice(0, 8)
+      .map(
+        (each) =>
+          `${shortId(each.operationId)} (${oneLine(each.callNodeId, 40)} of ${oneLine(each.principal, 40)}, ${each.state})`,
+      )
+      .join('; ')}`,
+    'give more of the id, or the principal',
+    { matches: matches.map(({ operationId }) => operationId) },
+  );
+}
+
+/** Every operation of the ledger, page by page. */
+export async function* summaries(ledger: OperationLedger) {
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<OperationLedger['list']>> = await ledger.list({
+      limit: 200,
+      ...(cursor === null ? {} : { cursor }),
+    });
+    yield* page.operations;
+    cursor = page.cursor;
+  } while (cursor !== null);
+}
+
+async function* candidates(ledger: OperationLedger): AsyncGenerator<Candidate> {
+  for await (const { operationId, state, snapshot } of summaries(ledger)) {
+    // Also a record that this version cannot open can be named; what is done with it is then refused by name.
+    const context = (JSON.parse(snapshot) as { context?: { callNodeId?: string; principal?: string } }).context;
+    yield { operationId, state, callNodeId: context?.callNodeId ?? '', principal: context?.principal ?? '' };
+  }
+}
+
+function hasPrefix(operationId: string, prefix: string): boolean {
+  return operationId.startsWith(prefix) || operationId.slice(operationId.indexOf('.') + 1).startsWith(prefix);
+}
+
+function unknown(place: Workplace, named: string) {
+  return usage(
+    `there is no operation "${oneLine(named, 80)}" in this ledger`,
+    `see what there is: toolop list (an id, the first 6 digits of one, or a call node id is taken; namespace "${oneLine(place.options.namespace, 80)}")`,
+  );
+}

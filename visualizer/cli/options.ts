@@ -1,0 +1,97 @@
+/** Options of all commands, and the reading of what a user typed. */
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Endpoint } from '../../machines/index.ts';
+import { usage } from './failure.ts';
+
+export const DEFAULT_LEDGER = '.toolop/ledger.db';
+export const DEFAULT_PRINCIPAL = 'local';
+
+export interface CommonOptions {
+  readonly ledger: string;
+  readonly namespace: string;
+  readonly principal?: string;
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+}
+
+export function withCommonOptions(command: Command): Command {
+  return command
+    .option('--ledger <address>', 'redis://… or the path of a file', process.env.TOOLOP_LEDGER || DEFAULT_LEDGER)
+    .option('--namespace <name>', 'separates the operations of unrelated programs', 'default')
+    .option('--principal <name>', `on whose behalf a call is made (default: "${DEFAULT_PRINCIPAL}")`)
+    .option('--json', 'machine-readable output on stdout')
+    .option('--verbose', 'log lines on stderr');
+}
+
+/** A header may come often; a value may hold colons. */
+export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+export function positiveMs(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value <= 0) throw new InvalidArgumentError('it is a whole number of ms above 0.');
+  return value;
+}
+
+export function positiveCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value <= 0) throw new InvalidArgumentError('it is a whole number above 0.');
+  return value;
+}
+
+/** JSON, or `@file` with JSON in it. `where` names the option in messages. */
+export function readJson(text: string, where: string): unknown {
+  let source = text;
+  if (text.startsWith('@')) {
+    try {
+      source = readFileSync(text.slice(1), 'utf8');
+    } catch (error) {
+      throw usage(`${where}: the file ${text.slice(1)} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+  }
+  try {
+    return JSON.parse(source);
+  } catch (error) {
+    throw usage(
+      `${where} is not JSON: ${(error as Error).message}`,
+      `quote it for the shell, as in ${where} '{"topic":"tides"}', or put it into a file: ${where} @file.json`,
+    );
+  }
+}
+
+/** The same, where only a JSON object will do. */
+export function readJsonObject(text: string, where: string): Record<string, unknown> {
+  const value = readJson(text, where);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw usage(`${where} is to be a JSON object, as in '{"topic":"tides"}'`);
+  }
+  return value as Record<string, unknown>;
+}
+
+/** Credentials of this process: from the flags, else from TOOLOP_HEADERS (one per line). Never stored, never printed. */
+export function readHeaders(flags: readonly string[] | undefined): Record<string, string> {
+  const lines = flags ?? (process.env.TOOLOP_HEADERS ?? '').split('\n').filter((line) => line.trim() !== '');
+  const headers: Record<string, string> = {};
+  for (const [index, line] of lines.entries()) {
+    const match = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n\0]*?)\s*$/.exec(line);
+    if (!match?.[1]) throw usage(`header ${index + 1} is not of the form 'Name: value'`);
+    headers[match[1]] = match[2] ?? '';
+  }
+  return headers;
+}
+
+export function httpEndpoint(url: string, headers: Readonly<Record<string, string>>): Endpoint & { kind: 'http' } {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
+    throw usage('--url is to be an http:// or https:// address');
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw usage('--url holds a user name or password', 'give credentials by --header or TOOLOP_HEADERS');
+  }
+  return { kind: 'http', url, headers };
+}
+
+/** The address of a ledger as it may be shown. */
+export function publicLedger(address: string): string {
+  return address.replace(/^(rediss?:\/\/)[^@/]*@/, '$1');
+}

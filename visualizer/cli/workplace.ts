@@ -1,0 +1,108 @@
+/** What each command works with: an open ledger and an executor on it, closed however the command ends. */
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
+import { Executor, type OperationLedger } from '../../machines/index.ts';
+import { openLedger } from '../../persistence/index.ts';
+import { ExitCode } from './exit-codes.ts';
+import { CliFailure, usage } from './failure.ts';
+import { type CommonOptions, DEFAULT_LEDGER, publicLedger } from './options.ts';
+import type { Output } from './output.ts';
+import { shellWord, shortId } from './text.ts';
+
+/** How long a command that only reads or writes a request waits for a store that does not answer, ms. */
+const PATIENCE_MS = 5_000;
+
+export interface Workplace {
+  readonly options: CommonOptions;
+  readonly output: Output;
+  readonly ledger: OperationLedger;
+  /** Not started: writes commands and reads. A command that serves starts it. */
+  readonly executor: Executor;
+  /** Who asks, as it stands in the record. */
+  readonly by: string;
+  /** A second executor on the same ledger, for what the first one left behind. */
+  successor(): Executor;
+  /** A command line of this tool that works on the same ledger. */
+  hint(command: string, operationId: string, rest?: readonly string[]): string;
+}
+
+export interface WorkplaceNeeds {
+  /** The command begins an operation, so a ledger that is not there yet is made. */
+  readonly makes?: boolean;
+  /** The command serves operations: losing a step to impatience would cost an outcome. */
+  readonly serves?: boolean;
+}
+
+export async function atWork(
+  options: CommonOptions,
+  output: Output,
+  needs: WorkplaceNeeds,
+  work: (place: Workplace) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const ledger = await open(options, needs);
+  const executors: Executor[] = [];
+  const hire = () => {
+    const executor = new Executor({
+      ledger,
+      namespace: options.namespace,
+      protocols: [mcp20251125()],
+      log: output.log,
+    });
+    executors.push(executor);
+    return executor;
+  };
+  try {
+    return await work({
+      options,
+      output,
+      ledger,
+      executor: hire(),
+      by: `cli:${userName()}`,
+      successor: hire,
+      hint: (command, operationId, rest = []) =>
+        ['toolop', command, shortId(operationId), ...rest, ...sameLedger(options)].map(shellWord).join(' '),
+    });
+  } finally {
+    for (const executor of executors) await executor.stop().catch(() => undefined);
+    await ledger.close().catch(() => undefined);
+  }
+}
+
+async function open(options: CommonOptions, needs: WorkplaceNeeds): Promise<OperationLedger> {
+  const { ledger: address, namespace } = options;
+  const isFile = !/^[a-z]+:\/\//i.test(address);
+  if (isFile && !needs.makes && !existsSync(address)) {
+    throw new CliFailure(
+      ExitCode.ledger,
+      `there is no ledger at ${address}`,
+      'give its address by --ledger or TOOLOP_LEDGER; `toolop run` makes one',
+    );
+  }
+  try {
+    return await openLedger(address, {
+      namespace,
+      ...(needs.serves ? {} : { definiteWithinMs: PATIENCE_MS, attemptMs: PATIENCE_MS / 2 }),
+    });
+  } catch (error) {
+    if (error instanceof RangeError) throw usage(error.message);
+    throw error;
+  }
+}
+
+function sameLedger(options: CommonOptions): readonly string[] {
+  const fromEnvironment = options.ledger === (process.env.TOOLOP_LEDGER || DEFAULT_LEDGER);
+  return [
+    ...(fromEnvironment ? [] : ['--ledger', publicLedger(options.ledger)]),
+    ...(options.namespace === 'default' ? [] : ['--namespace', options.namespace]),
+  ];
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a user id that has no name.
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}
