@@ -105,6 +105,7 @@ export function firstContext(options: {
     attempt: 1,
     closedThroughAttempt: 0,
     sentThroughAttempt: 0,
+    sender: null,
     cancelGeneration: 0,
     pollCursor: 0,
     inputRound: 0,

@@ -5,7 +5,7 @@ import type { InputReply, Payload } from '../operation-protocol.ts';
 import { stateName } from '../tool-operation/snapshot.ts';
 import { type Environment, stampOf } from './environment.ts';
 import { storedPayload } from './facts.ts';
-import { openRound } from './held-input.ts';
+import { openRound } from './question.ts';
 import type { Opened } from './store.ts';
 
 export type Desk = Pick<Environment, 'ledger' | 'store' | 'time' | 'clock'>;

@@ -115,11 +115,13 @@ export class Connections {
   }
 
   async close(): Promise<void> {
-    const open = [...this.#open.values()];
+    const open = new Set(this.#open.values());
     this.#open.clear();
-    for (const { session } of open) {
-      const connected = await session.catch(() => null);
-      await connected?.close().catch(() => undefined);
-    }
+    await Promise.all(
+      [...open].map(async ({ session }) => {
+        const connected = await session.catch(() => null);
+        await connected?.close().catch(() => undefined);
+      }),
+    );
   }
 }

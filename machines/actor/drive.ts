@@ -2,9 +2,9 @@
  * One operation under one lease: runs what its committed state owes, turns the outcome into a fact, has it committed,
  * and goes on while something is due. Leaves when nothing is due, unless an input channel has to be held open here.
  */
+import { randomUUID } from 'node:crypto';
 import type { StoredRecord } from '../operation-ledger.ts';
 import { EndpointUnavailable } from '../operation-protocol.ts';
-import type { OperationEvent } from '../tool-operation/events.ts';
 import type { Effect } from '../tool-operation/machine.ts';
 import { type OperationSnapshot, owedEffect } from '../tool-operation/snapshot.ts';
 import { ServerGone } from './connections.ts';
@@ -33,10 +33,7 @@ export class OperationDrive {
   readonly lease: HeldLease;
   readonly input: HeldInput;
   opened: Opened;
-  /** The attempt that this very drive took off the queue: only it may send it. */
-  begunAttempt: number | null = null;
-  /** The round whose answer this very drive took to the wire: only it may write it. */
-  begunRound: number | null = null;
+  readonly #senders = new Set<string>();
   readonly stopping: AbortSignal;
   #effect: { readonly name: Effect; readonly abort: AbortController } | null = null;
   #wake = new AbortController();
@@ -90,7 +87,6 @@ export class OperationDrive {
     this.opened = applied.opened;
     if (applied.kind === 'refused') return false;
     if (options.releaseWhen && applied.opened.record.lease === null) this.#released = true;
-    this.#noteBegun(told.event.type);
     return true;
   }
 
@@ -108,10 +104,16 @@ export class OperationDrive {
       });
   }
 
-  /** Only a step that was committed as ours makes us the sender: the same state reached by another's step does not. */
-  #noteBegun(type: OperationEvent['type']): void {
-    if (type === 'submit.begin') this.begunAttempt = this.context.attempt;
-    if (type === 'input.send') this.begunRound = this.context.inputRound;
+  /** A name for one write to the wire. The record will hold the name of whoever was committed as its writer. */
+  newSender(): string {
+    const sender = randomUUID();
+    this.#senders.add(sender);
+    return sender;
+  }
+
+  /** Whether the committed writer is this very drive and has not written yet; true once per name. */
+  becomesSender(): boolean {
+    return this.context.sender !== null && this.#senders.delete(this.context.sender);
   }
 
   async run(): Promise<void> {

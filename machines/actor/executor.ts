@@ -130,6 +130,8 @@ export class Executor {
   async stop(): Promise<void> {
     if (this.#started) await this.#scheduler.stop();
     await this.#connections.close();
+    // What only this process could serve is somebody else's to park, now and not when the last sign of life is old.
+    if (this.#started) await this.env.ledger.heartbeat(this.processId, 1).catch(() => undefined);
   }
 
   /** Where the operation of a call node stands, whether or not it exists. */

@@ -1,27 +1,19 @@
 /** The open question channel of one operation in this process: opened once, read as facts, closed when its state is left. */
-import { z } from 'zod';
 import type { ApprovalPort, OpenRound } from '../approval-gate/round.ts';
-import { canonicalJson, digestOf, type Json, sha256 } from '../digest.ts';
+import { digestOf } from '../digest.ts';
 import type { InputChannel, InputReply, InputRequest } from '../operation-protocol.ts';
 import type { Effect } from '../tool-operation/machine.ts';
 import { answer } from './commands.ts';
 import type { OperationDrive } from './drive.ts';
 import { stampOf } from './environment.ts';
 import type { Issued, Told } from './facts.ts';
+import { openRound, questionPayload } from './question.ts';
 
 type News = (issued: Issued) => Promise<Told>;
 const HOLDING: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
 
 /** A port that never gives a fitting answer must not be asked for ever. */
 const MAX_ASKS = 10;
-
-export const StoredQuestion = z.strictObject({ message: z.string(), schema: z.json() });
-
-/** The stored form of a question, under its digest. */
-export function questionPayload(request: InputRequest): { readonly digest: string; readonly text: string } {
-  const text = canonicalJson({ message: request.message, schema: request.schema });
-  return { digest: sha256(text), text };
-}
 
 export class HeldInput {
   #channel: InputChannel | null = null;
@@ -145,24 +137,4 @@ export class HeldInput {
       payloads: [question],
     };
   }
-}
-
-/** Reads the question of an open round back from the ledger. */
-export async function openRound(
-  ledger: OperationDrive['env']['ledger'],
-  opened: OperationDrive['opened'],
-): Promise<OpenRound> {
-  const { context } = opened.snapshot;
-  if (context.input === null) throw new Error(`${context.operationId} has no open question`);
-  const text = await ledger.readPayload(context.operationId, context.input.requestDigest);
-  if (text === null) throw new Error(`the stored question of ${context.operationId} is gone`);
-  const request = StoredQuestion.parse(JSON.parse(text)) as { message: string; schema: Json };
-  return {
-    operationId: context.operationId,
-    round: context.inputRound,
-    schemaDigest: context.input.schemaDigest,
-    deadline: context.input.deadline,
-    request,
-    possiblyRepeat: context.input.possiblyRepeat,
-  };
 }

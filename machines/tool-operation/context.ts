@@ -135,6 +135,8 @@ export const ToolOperationContext = z.strictObject({
   closedThroughAttempt: count,
   /** The highest attempt that may have reached the wire. */
   sentThroughAttempt: count,
+  /** Who took the last call, or the last answer, to the wire: nobody else may write it. */
+  sender: id.nullable(),
   cancelGeneration: count,
   pollCursor: count,
   inputRound: count,

@@ -119,11 +119,16 @@ export type OperationFact =
   | ServerGone;
 
 /** The executor takes the call off the queue: from here on it may have been sent. */
-export type SubmitBegin = Fact & { readonly type: 'submit.begin'; readonly creationAllowed: boolean };
+export type SubmitBegin = Fact & {
+  readonly type: 'submit.begin';
+  readonly creationAllowed: boolean;
+  /** Who will send it: unique per drive, so that the record itself says who may. */
+  readonly sender: string;
+};
 /** The executor puts a call that was never created back on the queue, as its next attempt. */
 export type SubmitRequeue = Fact & { readonly type: 'submit.requeue'; readonly creationAllowed: boolean };
 /** The executor is about to write a recorded answer: from here on it may be on the wire. */
-export type InputSend = Fact & { readonly type: 'input.send' };
+export type InputSend = Fact & { readonly type: 'input.send'; readonly sender: string };
 export type CancelRequest = Stamp & {
   readonly type: 'cancel.request';
   readonly by: string;

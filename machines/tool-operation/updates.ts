@@ -38,6 +38,7 @@ function nextParkedTry(context: Context, event: OperationEvent): number {
   );
 }
 
+const senderOf = (event: OperationEvent) => ('sender' in event ? event.sender : null);
 const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high);
 const clip = (text: string) => text.slice(0, MAX_TEXT);
 const taskOf = (event: OperationEvent): SeenTask | null => ('task' in event ? event.task : null);
@@ -106,6 +107,7 @@ export const updates = {
     ...freshStep(event),
     pollCursor: context.pollCursor + 1,
     sentThroughAttempt: context.attempt,
+    sender: senderOf(event),
   }),
   requeueUnsent: (context, event) => ({
     sentThroughAttempt: context.attempt - 1,
@@ -246,7 +248,9 @@ export const updates = {
         }
       : {},
   markAttempted: (context, event) =>
-    context.input ? { input: { ...context.input, delivery: 'attempted' as const }, dueAt: event.at } : {},
+    context.input
+      ? { input: { ...context.input, delivery: 'attempted' as const }, sender: senderOf(event), dueAt: event.at }
+      : {},
   markDelivered: (context, event) => ({
     ...(context.input ? { input: { ...context.input, delivery: 'delivered' as const } } : {}),
     ...resumeClock(context, event),

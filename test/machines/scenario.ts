@@ -69,6 +69,7 @@ export function contextOf(changes: Partial<ToolOperationContext> = {}): ToolOper
     attempt: 1,
     closedThroughAttempt: 0,
     sentThroughAttempt: 0,
+    sender: null,
     cancelGeneration: 0,
     pollCursor: 0,
     inputRound: 0,
@@ -161,7 +162,8 @@ const because = { reason: 'for a test' };
 type Task = Partial<SeenTask>;
 /** Every event, by the name of its type, with the usual answer as default. */
 export const say = {
-  begin: (creationAllowed = true, under?: Under) => fact('submit.begin', { creationAllowed }, under),
+  begin: (creationAllowed = true, under?: Under) =>
+    fact('submit.begin', { creationAllowed, sender: 'sender-1' }, under),
   requeue: (creationAllowed = true, under?: Under) => fact('submit.requeue', { creationAllowed }, under),
   acknowledged: (task: Task = {}, under?: Under) => fact('submit.acknowledged', { task: taskOf(task) }, under),
   outcome: (result = RESULT, under?: Under) => fact('submit.outcome', { result }, under),
@@ -188,7 +190,7 @@ export const say = {
   question: (schema = 'e', question = 'f', under?: Under) =>
     fact('input.requested', { schemaDigest: digestOf(schema), questionDigest: digestOf(question) }, under),
   channelClosed: (under?: Under) => fact('input.channelClosed', because, under),
-  sendInput: (under?: Under) => fact('input.send', {}, under),
+  sendInput: (under?: Under) => fact('input.send', { sender: 'sender-1' }, under),
   delivered: (under?: Under) => fact('input.delivered', {}, under),
   notDelivered: (under?: Under) => fact('input.notDelivered', because, under),
   deadlinePassed: (under?: Under) => fact('input.deadlinePassed', {}, under),

@@ -1,6 +1,6 @@
 /** What the commands show of a record and of a receipt: as plain data, and as lines. */
 import { allowedVerbs } from '../../machines/actor/commands.ts';
-import { openRound } from '../../machines/actor/held-input.ts';
+import { openRound } from '../../machines/actor/question.ts';
 import type { Opened } from '../../machines/actor/store.ts';
 import type { OpenRound, OperationLedger, TerminalOutcome, TerminalReceipt } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';

@@ -36,15 +36,19 @@ export const holdInput: RunEffect = async (drive, issued, signal) => {
 export const sendInput: RunEffect = async (drive, issued) => {
   if (!drive.input.isOpen())
     return [closed(drive, issued, 'the channel of the question is gone; the answer was not written')];
-  return [{ event: { ...stampOf(drive.env), type: 'input.send', claims: issued.claims }, payloads: [] }];
+  return [
+    {
+      event: { ...stampOf(drive.env), type: 'input.send', claims: issued.claims, sender: drive.newSender() },
+      payloads: [],
+    },
+  ];
 };
 
-/** Writes the answer, if this very drive marked it; anybody else cannot know whether it was written. */
+/** Writes the answer, if the record names this very drive; anybody else cannot know whether it was written. */
 export const deliverInput: RunEffect = async (drive, issued) => {
   const { env, context } = drive;
-  if (drive.begunRound !== context.inputRound || !drive.input.isOpen())
+  if (!drive.becomesSender() || !drive.input.isOpen())
     return [closed(drive, issued, 'the writer of the answer is gone')];
-  drive.begunRound = null;
   const digest = context.input?.replyDigest ?? null;
   const text = digest === null ? null : await env.ledger.readPayload(drive.operationId, digest);
   if (text === null) throw new Error(`the stored answer of ${drive.operationId} is gone`);

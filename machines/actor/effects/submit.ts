@@ -3,6 +3,7 @@ import type { Json } from '../../digest.ts';
 import type { SubmitOutcome } from '../../operation-protocol.ts';
 import { stampOf } from '../environment.ts';
 import { told } from '../facts.ts';
+import { untilDefinite } from '../keep.ts';
 import type { RunEffect } from './index.ts';
 import { isForeign, noteSession, permit, sessionOf } from './requests.ts';
 
@@ -20,6 +21,7 @@ export const beginSubmit: RunEffect = async (drive, issued, signal) => {
         type: 'submit.begin',
         claims: issued.claims,
         creationAllowed: drive.env.creationAllowed(),
+        sender: drive.newSender(),
       },
       payloads: [],
     },
@@ -39,14 +41,13 @@ export const requeue: RunEffect = async (drive, issued) => [
   },
 ];
 
-/** Sends the call, if this very drive took it off the queue; found by anybody else it may have been sent, and is looked up. */
+/** Sends the call, if the record names this very drive as its sender; found by anybody else it may have been sent, and is looked up. */
 export const submit: RunEffect = async (drive, issued, signal) => {
   const { env, context } = drive;
-  if (drive.begunAttempt !== context.attempt) {
+  if (!drive.becomesSender()) {
     return [{ event: { ...stampOf(env), type: 'sender.lost', claims: issued.claims }, payloads: [] }];
   }
-  drive.begunAttempt = null;
-  const request = await storedRequest(drive);
+  const request = await untilDefinite(env, drive.operationId, 'request', drive.stopping, () => storedRequest(drive));
   const session = await sessionOf(drive);
   const tell = async (outcome: SubmitOutcome) => {
     const foreign = outcome.kind === 'acknowledged' && (await isForeign(drive, outcome.task));
