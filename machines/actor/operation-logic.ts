@@ -6,7 +6,7 @@
 import type { ActorLogic, ActorScope, Snapshot } from 'xstate';
 import { z } from 'zod';
 import type { ToolOperationContext } from '../tool-operation/context.ts';
-import { toolOperation } from '../tool-operation/machine.ts';
+import { describedDefinition } from '../tool-operation/descriptions.ts';
 import type { ToolCall } from './call.ts';
 import { type Executor, OperationParked } from './executor.ts';
 import type { TerminalOutcome } from './outcome.ts';
@@ -41,7 +41,7 @@ export function createOperationLogic({ executor, failWhenParked = true }: Operat
   const waiting = new WeakMap<object, AbortController>();
   const logic = {
     // The inspector reads the definition from here and draws the real chart.
-    config: toolOperation.config,
+    config: describedDefinition,
 
     getInitialSnapshot: (_scope: unknown, input: ToolCall): OperationLogicSnapshot => ({
       status: 'active',

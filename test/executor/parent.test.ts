@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Actor, createActor, type InspectionEvent, type Snapshot, waitFor } from 'xstate';
+import { type Actor, type ActorRef, createActor, type InspectionEvent, type Snapshot, waitFor } from 'xstate';
 import { createOperationLogic, type Executor, type OperationLogicSnapshot } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
 import { asked, sends, taskIdOf, useBench } from '../support/bench.ts';
@@ -71,10 +71,13 @@ describe.each(LEDGERS)('an XState parent on the %s ledger', (kind) => {
     const input = calls();
     const { parent } = start(executor, input);
     const seen: string[] = [];
-    (parent.getSnapshot().children.one as { subscribe(next: (snapshot: OperationLogicSnapshot) => void): unknown }) //
-      .subscribe(({ value, context }) => {
+    const child = parent.getSnapshot().children.one as ActorRef<OperationLogicSnapshot, never> | undefined;
+    child?.subscribe({
+      next: ({ value, context }) => {
         if (context) seen.push(statePath({ value: value as never }));
-      });
+      },
+      error: () => undefined,
+    });
     const { one, tasks } = await working(executor, input);
     const persisted = JSON.parse(JSON.stringify(parent.getPersistedSnapshot())) as {
       children: Record<string, { snapshot: unknown }>;
