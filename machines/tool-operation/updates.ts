@@ -262,6 +262,7 @@ export const updates = {
     ...(context.input ? { input: { ...context.input, delivery: 'recorded' as const } } : {}),
     ...resumeClock(context, event),
     pollCursor: context.pollCursor + 1,
+    failures: context.failures + 1,
     dueAt: nextTry(context, event),
   }),
   loseChannel: (context, event) => ({

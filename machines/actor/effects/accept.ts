@@ -37,6 +37,7 @@ async function judgeOutput(drive: OperationDrive): Promise<{ released: boolean; 
   const { context, env } = drive;
   const { result, terminal } = context;
   if (result === null || terminal === null || terminal.status === 'cancelled') return { released: false, marks: [] };
+  if (env.outputGuards.length === 0) return { released: true, marks: [] };
   const text = await env.ledger.readPayload(drive.operationId, result.digest);
   if (text === null) throw new Error(`the stored result of ${drive.operationId} is gone`);
   const output: GuardedOutput = {

@@ -10,8 +10,15 @@ const closed = (drive: OperationDrive, issued: Issued, reason: string): Told => 
   payloads: [],
 });
 
-/** Holds the channel open on which the question will arrive, and goes on reading the status. */
+/**
+ * Holds the channel open on which the question will arrive, and goes on reading the status. After a failure the status is
+ * read first: a channel to a server that is away would bring its question, as a new round, and break, again and again.
+ */
 export const listen: RunEffect = async (drive, issued, signal) => {
+  if (!drive.input.isOpen() && drive.context.failures > 0) {
+    await drive.env.clock.sleep((drive.context.dueAt ?? 0) - drive.env.time.now(), signal);
+    return signal.aborted ? [] : poll(drive, issued, signal);
+  }
   await drive.input.open();
   const wait = (drive.context.dueAt ?? 0) - drive.env.time.now();
   const news = await drive.input.next(wait, signal);
