@@ -110,6 +110,8 @@ export interface OperationSummary {
 }
 
 export interface OperationLedger {
+  /** Largest payload that a step may write, bytes. */
+  readonly maxPayloadBytes: number;
   /** Where an operation of this call node stands: deterministic, carries its partition. Shape: `p<NN>.<sha256>`. */
   operationIdOf(node: { readonly namespace: string; readonly principal: string; readonly callNodeId: string }): string;
   now(): Promise<number>;
@@ -145,8 +147,17 @@ export interface OperationLedger {
     epoch: string,
     ms: number,
   ): Promise<{ readonly until: number; readonly revision: string } | null>;
-  /** Gives the lease back and sets the due time, if the lease is still the owner's. */
-  releaseLease(operationId: string, owner: string, epoch: string, dueAt: number | null): Promise<void>;
+  /**
+   * Gives the lease back and sets the due time, if the lease is still the owner's. Where the record went on after
+   * `revision`, its own due time stands.
+   */
+  releaseLease(
+    operationId: string,
+    owner: string,
+    epoch: string,
+    dueAt: number | null,
+    revision: string,
+  ): Promise<void>;
 
   readPayload(operationId: string, digest: string): Promise<string | null>;
   readReceipt(operationId: string): Promise<string | null>;

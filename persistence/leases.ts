@@ -79,10 +79,12 @@ export class Leases {
     return kind === 'lost' ? null : { until, revision };
   }
 
-  async release(...[operationId, owner, epoch, dueAt]: Parameters<OperationLedger['releaseLease']>): Promise<void> {
+  async release(
+    ...[operationId, owner, epoch, dueAt, revision]: Parameters<OperationLedger['releaseLease']>
+  ): Promise<void> {
     const keys = await this.#leaseKeys(operationId);
     if (keys === null) return;
-    const args = [operationId, owner, epoch, dueAt === null ? '' : wholeMs(dueAt)];
+    const args = [operationId, owner, epoch, dueAt === null ? '' : wholeMs(dueAt), revision];
     await this.#store.write(released, { script: 'release', keys, args });
   }
 

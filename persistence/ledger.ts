@@ -19,6 +19,7 @@ import type { Store } from './store.ts';
 
 /** The ledger: one script per step, the same scripts on every host. */
 export class ScriptLedger implements OperationLedger {
+  readonly maxPayloadBytes: number;
   readonly #store: Store;
   readonly #steps: Steps;
   readonly #leases: Leases;
@@ -26,6 +27,7 @@ export class ScriptLedger implements OperationLedger {
   readonly #processes: Processes;
 
   constructor(store: Store, limits: SizeLimits) {
+    this.maxPayloadBytes = limits.payloadBytes;
     this.#store = store;
     this.#steps = new Steps(store, limits);
     this.#leases = new Leases(store);

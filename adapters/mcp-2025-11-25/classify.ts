@@ -6,10 +6,9 @@ import type { Reply } from './rpc/reply.ts';
 export const INVALID_PARAMS = -32602;
 export const METHOD_NOT_FOUND = -32601;
 
-/** Is this the refusal of credentials or of the session, and not of the request? (401, 403; 404 where there is a session.) */
+/** Is the session gone? (404 where there is one. 401 and 403 refuse credentials: the session may be there when they are good.) */
 export function refusesSession(reply: Reply, hasSession: boolean): boolean {
-  if (reply.kind !== 'http') return false;
-  return reply.status === 401 || reply.status === 403 || (reply.status === 404 && hasSession);
+  return reply.kind === 'http' && reply.status === 404 && hasSession;
 }
 
 /** A read or a cancel that did not tell anything (F11: 429, 503; resets, timeouts, internal errors). */
@@ -25,12 +24,12 @@ export function unknownOf(reply: Reply, hasSession: boolean): Unknown {
 
 /**
  * A `tools/call` that was not answered with a task or a result. Only what comes before dispatch by construction proves
- * that nothing ran: an SDK server runs a tool once and *then* answers `-32602` (reference, section 8).
+ * that nothing ran. No JSON-RPC error does: an SDK server runs a tool and *then* answers `-32602`, and a tool that asks its
+ * client for what that does not have passes on the client's own `-32601`.
  */
 export function failedSubmission(reply: Exclude<Reply, { kind: 'result' }>, hasSession: boolean): SubmitOutcome {
   const reason = describe(reply);
   if (reply.kind === 'notWritten') return { kind: 'notSent', reason };
-  if (reply.kind === 'error' && reply.code === METHOD_NOT_FOUND) return { kind: 'rejected', reason };
   if (reply.kind === 'http') {
     if (reply.status === 401 || reply.status === 403) return { kind: 'rejected', reason };
     if (reply.status === 404 && hasSession)

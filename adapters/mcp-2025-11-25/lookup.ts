@@ -29,7 +29,7 @@ export async function lookup(
   signal?: AbortSignal,
 ): Promise<LookupOutcome> {
   const { connection, settings, initialized } = context;
-  // On a session that was taken up again the record says what was declared, and the caller has looked there.
+  // On a session that was taken up again nothing is declared: the caller asks only where the record says that it may.
   if (initialized !== null && !keySupport(initialized.capabilities).lookup) {
     return { kind: 'unavailable', reason: 'the server declares no look-up by submission key' };
   }

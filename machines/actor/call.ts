@@ -27,6 +27,13 @@ export const ToolCallLimits = z.object({
   tool: z.string().min(1).max(512),
   arguments: z.record(z.string(), z.json()),
   ttlMs: z.number().int().positive().optional(),
+  endpoint: z.union([
+    z.object({
+      kind: z.literal('http'),
+      url: z.url({ protocol: /^https?$/, error: 'the endpoint is not an http(s) URL' }),
+    }),
+    z.object({ kind: z.literal('stdio'), command: z.string().min(1), args: z.array(z.string()) }),
+  ]),
 });
 
 /** Defaults of the waiting, ms. A human gets an hour; a ten-minute tool gets an hour of patience. */

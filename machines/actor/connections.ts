@@ -17,6 +17,7 @@ export class Connections {
   readonly #protocols: ReadonlyMap<string, OperationProtocol>;
   readonly #open = new Map<string, Open>();
   readonly #gone = new Map<string, string>();
+  readonly #retired = new Set<Open>();
   readonly #lostSessions = new Set<string>();
 
   constructor(
@@ -105,18 +106,19 @@ export class Connections {
   }
 
   /** The server refused the session of this record: the next request opens a new one. */
-  async loseSession(context: ToolOperationContext): Promise<void> {
+  loseSession(context: ToolOperationContext): void {
     const key = this.#keyOf(context);
     const open = this.#open.get(key);
     if (context.session.sessionId) this.#lostSessions.add(context.session.sessionId);
     for (const [other, candidate] of [...this.#open]) if (candidate === open) this.#open.delete(other);
-    const session = await open?.session.catch(() => null);
-    await session?.close().catch(() => undefined);
+    // Calls may still be on their way on it, and their answers are evidence: it is closed at the end.
+    if (open) this.#retired.add(open);
   }
 
   async close(): Promise<void> {
-    const open = new Set(this.#open.values());
+    const open = new Set([...this.#open.values(), ...this.#retired]);
     this.#open.clear();
+    this.#retired.clear();
     await Promise.all(
       [...open].map(async ({ session }) => {
         const connected = await session.catch(() => null);

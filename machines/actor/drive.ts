@@ -3,7 +3,7 @@
  * and goes on while something is due. Leaves when nothing is due, unless an input channel has to be held open here.
  */
 import { randomUUID } from 'node:crypto';
-import type { StoredRecord } from '../operation-ledger.ts';
+import { LedgerUnavailable, type StoredRecord } from '../operation-ledger.ts';
 import { EndpointUnavailable } from '../operation-protocol.ts';
 import type { Effect } from '../tool-operation/machine.ts';
 import { type OperationSnapshot, owedEffect } from '../tool-operation/snapshot.ts';
@@ -20,6 +20,10 @@ import type { ApplyOptions, Opened } from './store.ts';
 const RESIDENT: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
 /** How soon a look at the ledger that failed is tried again, ms. */
 const LOOK_AGAIN_MS = 500;
+
+/** After a fault of ours, or one of the ledger, an operation is not taken up again sooner than this, ms. */
+export const FAULT_MS = 30_000;
+const RETRY_MS = 500;
 
 /** R3: the record belongs to a newer execution epoch: this executor may read it, and nothing else. */
 export class EpochIsOver extends Error {
@@ -67,7 +71,11 @@ export class OperationDrive {
   }
 
   issue(): Issued {
-    return { claims: claimsOf(this.context, this.env.executionEpoch), sentAt: this.env.time.now() };
+    return {
+      claims: claimsOf(this.context, this.env.executionEpoch),
+      sentAt: this.env.time.now(),
+      payloadLimit: this.env.ledger.maxPayloadBytes,
+    };
   }
 
   /**
@@ -111,12 +119,17 @@ export class OperationDrive {
     return sender;
   }
 
+  #isSender(): boolean {
+    return this.context.sender !== null && this.#senders.has(this.context.sender);
+  }
+
   /** Whether the committed writer is this very drive and has not written yet; true once per name. */
   becomesSender(): boolean {
     return this.context.sender !== null && this.#senders.delete(this.context.sender);
   }
 
   async run(): Promise<void> {
+    let notBefore = 0;
     try {
       if (this.context.executionEpoch > this.env.executionEpoch)
         throw new EpochIsOver(this.env.executionEpoch, this.context.executionEpoch);
@@ -128,13 +141,18 @@ export class OperationDrive {
         const resident = RESIDENT.has(effect);
         const wait = (this.context.dueAt ?? Number.POSITIVE_INFINITY) - this.env.time.now();
         if (!resident && wait > 0) break;
-        if (!this.lease.isHeld() && effect !== 'submit') return;
+        // Whoever was committed as the sender goes on without a lease: what became of the call is its to tell.
+        if (!this.lease.isHeld() && !(effect === 'submit' && this.#isSender())) return;
         await this.#perform(effect);
       }
+    } catch (error) {
+      if (error instanceof LedgerUnavailable) notBefore = this.env.time.now() + RETRY_MS;
+      else if (!(error instanceof EpochIsOver)) notBefore = this.env.time.now() + FAULT_MS;
+      throw error;
     } finally {
       this.lease.end();
       this.input.close();
-      if (!this.#released) await this.#release();
+      if (!this.#released) await this.#release(notBefore);
     }
   }
 
@@ -193,11 +211,14 @@ export class OperationDrive {
     const stamp = stampOf(this.env);
     const base = { ...stamp, claims: issued.claims };
     if (error instanceof ServerGone) {
-      await this.tell({ event: { ...base, type: 'server.gone', reason: error.message }, payloads: [] });
+      await this.tell(
+        { event: { ...base, type: 'server.gone', reason: error.message }, payloads: [] },
+        { releaseWhen: nothingToDoHere },
+      );
       return;
     }
     if (error instanceof EndpointUnavailable) {
-      if (error.sessionLost) await this.env.connections.loseSession(this.context);
+      if (error.sessionLost) this.env.connections.loseSession(this.context);
       await this.tell(
         { event: { ...base, ...unreachable(effect, error.message) }, payloads: [] },
         { releaseWhen: nothingToDoHere },
@@ -215,11 +236,12 @@ export class OperationDrive {
     });
   }
 
-  async #release(): Promise<void> {
-    const { lease } = this.opened.record;
+  async #release(notBefore: number): Promise<void> {
+    const { lease, revision } = this.opened.record;
     if (lease === null) return;
+    const dueAt = this.context.dueAt === null ? null : Math.max(this.context.dueAt, notBefore);
     try {
-      await this.env.ledger.releaseLease(this.operationId, this.env.executorId, lease.epoch, this.context.dueAt);
+      await this.env.ledger.releaseLease(this.operationId, this.env.executorId, lease.epoch, dueAt, revision);
     } catch (error) {
       const why = (error as Error).message;
       this.env.log({ level: 'warn', event: 'lease.release-failed', operationId: this.operationId, detail: { why } });

@@ -11,7 +11,7 @@ import { newOperation, type OperationMachine, statePath, writeSnapshot } from '.
 import { DEFAULT_POLICY, firstContext, requestOf, scopeOf, type ToolCall, ToolCallLimits } from './call.ts';
 import { type Clock, LedgerTime, systemClock } from './clock.ts';
 import { answer, type CommandAnswer, cancel, type Reconciliation, reconcile } from './commands.ts';
-import { Connections } from './connections.ts';
+import { Connections, ServerGone } from './connections.ts';
 import type { Environment, OutputGuard, Rate } from './environment.ts';
 import { followOperation } from './follow.ts';
 import { type Log, silent } from './log.ts';
@@ -73,7 +73,7 @@ export class Executor {
   constructor(private readonly options: ExecutorOptions) {
     const clock = options.clock ?? systemClock;
     const log = options.log ?? silent;
-    const executorId = `x-${this.processId.slice(0, 8)}`;
+    const executorId = `x-${this.processId}`;
     let intents = 0;
     this.#connections = new Connections(options.protocols, this.processId);
     for (const endpoint of options.endpoints ?? []) this.#connections.register(endpoint);
@@ -215,7 +215,7 @@ export class Executor {
         now: this.env.time.now(),
       });
     } catch (error) {
-      if (!(error instanceof EndpointUnavailable)) throw error;
+      if (!(error instanceof EndpointUnavailable || error instanceof ServerGone)) throw error;
       return {
         kind: 'refused' as const,
         reason: error.message,

@@ -17,6 +17,8 @@ import type { Claims, OperationEvent, SeenTask } from '../tool-operation/events.
 export interface Issued {
   readonly claims: Claims;
   readonly sentAt: number;
+  /** What the ledger takes of one payload, bytes of canonical JSON (it may be longer than the answer on the wire). */
+  readonly payloadLimit: number;
 }
 export interface Stamp {
   readonly at: number;
@@ -65,6 +67,20 @@ export function storedPayload(payload: Payload): { readonly ref: ResultRef; read
   return { ref: { digest, bytes: Buffer.byteLength(text), kind: payload.kind, isError }, write: { digest, text } };
 }
 
+/** A payload that cannot be kept is a fact like any other, not a fault: too large, or nested too deep. */
+export function storable(
+  payload: Payload,
+  limit: number,
+): ReturnType<typeof storedPayload> | { readonly problem: string } {
+  try {
+    const stored = storedPayload(payload);
+    if (stored.ref.bytes <= limit) return stored;
+    return { problem: `the content has ${stored.ref.bytes} bytes, the ledger keeps ${limit}` };
+  } catch (error) {
+    return { problem: `the content cannot be kept: ${(error as Error).message}` };
+  }
+}
+
 export const told = {
   submit(outcome: SubmitOutcome, issued: Issued, stamp: Stamp, foreign: boolean): Told {
     const base = { ...stamp, claims: issued.claims };
@@ -75,8 +91,11 @@ export const told = {
           payloads: [],
         };
       case 'outcome': {
-        const { ref, write } = storedPayload(outcome.payload);
-        return { event: { ...base, type: 'submit.outcome', result: ref }, payloads: [write] };
+        const stored = storable(outcome.payload, issued.payloadLimit);
+        if ('problem' in stored) {
+          return { event: { ...base, type: 'submit.connectionLost', reason: stored.problem }, payloads: [] };
+        }
+        return { event: { ...base, type: 'submit.outcome', result: stored.ref }, payloads: [stored.write] };
       }
       default:
         return { event: { ...base, ...failure(outcome), type: `submit.${outcome.kind}` }, payloads: [] };
@@ -87,7 +106,7 @@ export const told = {
     const base = { ...stamp, claims: issued.claims };
     switch (outcome.kind) {
       case 'status': {
-        const stored = outcome.payload ? storedPayload(outcome.payload) : null;
+        const stored = outcome.payload ? kept(outcome.payload, issued.payloadLimit) : null;
         return {
           event: {
             ...base,
@@ -109,8 +128,11 @@ export const told = {
     const base = { ...stamp, claims: issued.claims };
     switch (outcome.kind) {
       case 'result': {
-        const { ref, write } = storedPayload(outcome.payload);
-        return { event: { ...base, type: 'result.fetched', result: ref }, payloads: [write] };
+        const stored = storable(outcome.payload, issued.payloadLimit);
+        if ('problem' in stored) {
+          return { event: { ...base, type: 'result.failed', reason: stored.problem }, payloads: [] };
+        }
+        return { event: { ...base, type: 'result.fetched', result: stored.ref }, payloads: [stored.write] };
       }
       case 'notFound':
         return { event: { ...base, type: 'result.notFound', reason: outcome.reason, sessionChanged }, payloads: [] };
@@ -150,7 +172,7 @@ export const told = {
           payloads: [],
         };
       case 'expiredWithReceipt': {
-        const stored = outcome.payload ? storedPayload(outcome.payload) : null;
+        const stored = outcome.payload ? kept(outcome.payload, issued.payloadLimit) : null;
         const task = {
           taskId: outcome.taskId,
           createdAt: outcome.taskCreatedAt,
@@ -172,6 +194,12 @@ export const told = {
     }
   },
 };
+
+/** An inlined payload that cannot be kept is left out: the fetch that follows says so. */
+function kept(payload: Payload, limit: number): ReturnType<typeof storedPayload> | null {
+  const stored = storable(payload, limit);
+  return 'problem' in stored ? null : stored;
+}
 
 function failure(outcome: { readonly reason: string; readonly retryAfterMs?: number }): {
   reason: string;

@@ -7,10 +7,17 @@ import { answer } from './commands.ts';
 import type { OperationDrive } from './drive.ts';
 import { stampOf } from './environment.ts';
 import type { Issued, Told } from './facts.ts';
+import { untilDefinite } from './keep.ts';
 import { openRound, questionPayload } from './question.ts';
 
 type News = (issued: Issued) => Promise<Told>;
 const HOLDING: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
+
+/** The question was withdrawn while the ledger was away. */
+const givenUpOn = (withdrawn: AbortSignal) => (error: unknown) => {
+  if (withdrawn.aborted) return null;
+  throw error;
+};
 
 /** A port that never gives a fitting answer must not be asked for ever. */
 const MAX_ASKS = 10;
@@ -87,7 +94,10 @@ export class HeldInput {
       const reply = await approval.ask(round, withdrawn, refusal);
       if (reply === null || withdrawn.aborted) return;
       const { operationId, schemaDigest } = round;
-      const answered = await answer(this.drive.env, { operationId, round: round.round, schemaDigest, reply });
+      const answered = await untilDefinite(this.drive.env, operationId, 'input.reply', withdrawn, () =>
+        answer(this.drive.env, { operationId, round: round.round, schemaDigest, reply }),
+      ).catch(givenUpOn(withdrawn));
+      if (answered === null) return;
       if (answered.kind !== 'refused' || !answered.guards.includes('replyFitsSchema')) {
         this.drive.wake();
         return;

@@ -9,6 +9,7 @@ import type { ToolOperationContext } from '../tool-operation/context.ts';
 import { describedDefinition } from '../tool-operation/descriptions.ts';
 import type { ToolCall } from './call.ts';
 import { type Executor, OperationParked } from './executor.ts';
+import { untilDefinite } from './keep.ts';
 import type { TerminalOutcome } from './outcome.ts';
 import type { Opened } from './store.ts';
 
@@ -39,6 +40,7 @@ export interface OperationLogicOptions {
 
 export function createOperationLogic({ executor, failWhenParked = true }: OperationLogicOptions): OperationLogic {
   const waiting = new WeakMap<object, AbortController>();
+  const cancels = new WeakMap<object, (reason: string | null) => void>();
   const logic = {
     // The inspector reads the definition from here and draws the real chart.
     config: describedDefinition,
@@ -60,8 +62,7 @@ export function createOperationLogic({ executor, failWhenParked = true }: Operat
     ): OperationLogicSnapshot {
       switch (event.type) {
         case 'cancel':
-          if (state.operationId !== null)
-            void executor.cancel(state.operationId, 'parent', event.reason ?? null).catch(() => undefined);
+          cancels.get(scope.self)?.(event.reason ?? null);
           return state;
         case 'toolop.committed': {
           const { snapshot, record } = event.opened;
@@ -85,7 +86,21 @@ export function createOperationLogic({ executor, failWhenParked = true }: Operat
       const tell = (event: OperationHandleEvent) => {
         if (!stop.signal.aborted) scope.self.send(event);
       };
-      void attend(executor, state, failWhenParked, stop.signal, tell).catch((error: unknown) =>
+      let found: (operationId: string) => void = () => undefined;
+      const known = new Promise<string>((resolve) => {
+        found = resolve;
+      });
+      // A wish that comes before the record exists waits for it; one that meets an absent ledger waits for that.
+      cancels.set(scope.self, (reason) => {
+        known
+          .then((id) =>
+            untilDefinite(executor.env, id, 'cancel', stop.signal, () => executor.cancel(id, 'parent', reason)),
+          )
+          .catch((error: Error) =>
+            executor.env.log({ level: 'error', event: 'cancel.lost', detail: { why: error.message } }),
+          );
+      });
+      void attend(executor, state, failWhenParked, stop.signal, tell, found).catch((error: unknown) =>
         tell({ type: 'toolop.failed', error }),
       );
     },
@@ -112,6 +127,7 @@ async function attend(
   failWhenParked: boolean,
   signal: AbortSignal,
   tell: (event: OperationHandleEvent) => void,
+  found: (operationId: string) => void,
 ): Promise<void> {
   let operationId = state.operationId;
   if (operationId === null) {
@@ -120,6 +136,7 @@ async function attend(
     if (answer.kind === 'refused') throw new Error(`${answer.reason} (${answer.next})`);
     operationId = answer.operationId;
   }
+  found(operationId);
   for await (const opened of executor.follow(operationId, signal)) {
     tell({ type: 'toolop.committed', opened });
     const { parked } = opened.snapshot.context;

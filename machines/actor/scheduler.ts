@@ -5,8 +5,9 @@
 import { setMaxListeners } from 'node:events';
 import type { StoredRecord } from '../operation-ledger.ts';
 import { LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
-import { EpochIsOver, OperationDrive } from './drive.ts';
+import { EpochIsOver, FAULT_MS, OperationDrive } from './drive.ts';
 import type { Environment } from './environment.ts';
+import { reclaimOwn } from './reclaim.ts';
 
 /** Longest sleep between two looks at the ledger, ms: a nudge shortens it, a lost nudge costs at most this. */
 const IDLE_MS = 1_000;
@@ -14,8 +15,6 @@ const IDLE_MS = 1_000;
 const GATHER_MS = 20;
 const HOUSEKEEPING_MS = 5_000;
 const RETRY_MS = 500;
-/** A record that this version cannot read, or a fault of ours, is not asked again sooner than this, ms. */
-const FAULT_MS = 30_000;
 
 export interface SchedulerOptions {
   readonly env: Environment;
@@ -83,7 +82,7 @@ export class Scheduler {
     try {
       drive = new OperationDrive(env, record, askedAt, this.#stop.signal);
     } catch (error) {
-      this.#fault(record, error);
+      this.#unreadable(record, error);
       return;
     }
     const ended = drive
@@ -162,9 +161,13 @@ export class Scheduler {
   /** Signs of life of this process, and operations whose process gave none for too long. */
   async #housekeeping(): Promise<void> {
     const { env, processId, processTimeoutMs } = this.options;
+    let heardAt = env.clock.monotonic();
     while (!this.#stop.signal.aborted) {
       try {
         await env.ledger.heartbeat(processId, processTimeoutMs);
+        const silentMs = env.clock.monotonic() - heardAt;
+        if (silentMs > processTimeoutMs) await reclaimOwn(env, processId);
+        heardAt = env.clock.monotonic();
         const dead = await env.ledger.deadScopes();
         if (dead.length > 0) {
           const askedAt = env.clock.monotonic();
@@ -183,9 +186,9 @@ export class Scheduler {
     }
   }
 
+  /** A drive that ended by an error has given its lease back, for later. */
   #fault(record: StoredRecord, error: unknown): void {
     const { env } = this.options;
-    const message = error instanceof Error ? error.message : String(error);
     if (error instanceof EpochIsOver) this.#stop.abort();
     const known =
       error instanceof EpochIsOver || error instanceof LedgerUnavailable || error instanceof LedgerIncompatible;
@@ -193,16 +196,18 @@ export class Scheduler {
       level: 'error',
       event: known ? 'drive.stopped' : 'drive.failed',
       operationId: record.operationId,
-      detail: { why: message },
+      detail: { why: error instanceof Error ? error.message : String(error) },
     });
+  }
+
+  /** A record that this version cannot read is left alone, for an executor that can. */
+  #unreadable(record: StoredRecord, error: unknown): void {
+    const { env } = this.options;
+    this.#fault(record, error);
     if (record.lease === null) return;
+    const later = env.time.now() + FAULT_MS;
     void env.ledger
-      .releaseLease(
-        record.operationId,
-        env.executorId,
-        record.lease.epoch,
-        env.time.now() + (error instanceof LedgerUnavailable ? RETRY_MS : FAULT_MS),
-      )
+      .releaseLease(record.operationId, env.executorId, record.lease.epoch, later, record.revision)
       .catch(() => undefined);
   }
 }

@@ -251,9 +251,9 @@ export class OperationStore {
   }
 }
 
-/** An unchanged status is the common case of a long wait: it leaves no line. */
+/** An unchanged status is the common case of a long wait, and a parked operation asks for ever: neither leaves a line. */
 function isQuiet(event: OperationEvent, from: string, to: string): boolean {
-  return event.type === 'poll.status' && from === to;
+  return from === to && (event.type === 'poll.status' || from.startsWith('PARKED'));
 }
 
 function noteOf(event: OperationEvent): { note?: string } {

@@ -127,7 +127,7 @@ describe.each(LEDGERS)('submission on the %s ledger', (kind) => {
 
   it('a call that the server refuses before dispatch ends with a not-submitted receipt', async () => {
     const target = await stage().server();
-    await target.control({ op: 'fault', kind: 'rpc', code: -32601, method: 'tools/call' });
+    await target.control({ op: 'fault', kind: 'http', status: 403, method: 'tools/call' });
     const executor = await stage().rig.executor();
     const id = await accepted(executor, workCall(target.endpoint, {}));
     const { receipt } = await executor.wait(id);

@@ -273,7 +273,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         await ledger.commit({ ...step(operationId, { dueAt: clock }), expectedRevision: '1' });
         expect(await ledger.renewLease(operationId, 'a', '1', 5000)).toEqual({ until: clock + 5000, revision: '2' });
         expect((await claim('b')).nextDueAt).toBe(clock + 5000);
-        await ledger.releaseLease(operationId, 'a', '1', clock + 60_000);
+        await ledger.releaseLease(operationId, 'a', '1', clock + 60_000, '1');
         expect((await claim('b')).claimed[0]).toMatchObject({ dueAt: clock, lease: { owner: 'b', epoch: '2' } });
       });
 
@@ -295,14 +295,14 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await ledger.renewLease(operationId, 'a', '1', 1000)).toEqual({ until: clock + 1000, revision: '1' });
         clock += 900;
         expect(await claim('b')).toEqual({ claimed: [], nextDueAt: clock + 100 });
-        await ledger.releaseLease(operationId, 'b', '1', null);
+        await ledger.releaseLease(operationId, 'b', '1', null, '1');
         expect(await ledger.load(operationId)).toMatchObject({ lease: { owner: 'a' } });
-        await ledger.releaseLease(operationId, 'a', '1', null);
-        await ledger.releaseLease(operationId, 'a', '1', 5);
+        await ledger.releaseLease(operationId, 'a', '1', null, '1');
+        await ledger.releaseLease(operationId, 'a', '1', 5, '1');
         expect(await ledger.load(operationId)).toMatchObject({ lease: null, dueAt: null });
         expect(await claim('b')).toEqual({ claimed: [], nextDueAt: null });
         expect(await ledger.renewLease(newOperation(ledger), 'a', '1', 1000)).toBeNull();
-        await ledger.releaseLease(newOperation(ledger), 'a', '1', 5);
+        await ledger.releaseLease(newOperation(ledger), 'a', '1', 5, '1');
       });
     });
 

@@ -95,7 +95,9 @@ export function createHttpLink(maxBytes: number): HttpLink {
                 if (watched) exchange.bodyEnded(end);
               },
             });
-        resolve(new Response(stream, { status: status < 200 ? 502 : status, headers: headersOf(response) }));
+        resolve(
+          new Response(stream, { status: status < 200 || status > 599 ? 502 : status, headers: headersOf(response) }),
+        );
       });
     });
   };

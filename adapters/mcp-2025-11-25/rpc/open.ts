@@ -121,8 +121,7 @@ async function takeUp(connection: Connection, settings: Settings): Promise<void>
 }
 
 function unavailable(what: string, reply: Reply, resumed: boolean): EndpointUnavailable {
-  const refused =
-    reply.kind === 'http' && (reply.status === 401 || reply.status === 403 || (resumed && reply.status === 404));
+  const refused = reply.kind === 'http' && resumed && reply.status === 404;
   return new EndpointUnavailable(`${what}: ${describe(reply)}`, refused);
 }
 

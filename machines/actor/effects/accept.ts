@@ -3,7 +3,7 @@ import type { ResultRef } from '../../tool-operation/context.ts';
 import { acceptFieldsOf } from '../../tool-operation/guards.ts';
 import type { OperationDrive } from '../drive.ts';
 import { type GuardedOutput, stampOf } from '../environment.ts';
-import { storedPayload } from '../facts.ts';
+import { storable } from '../facts.ts';
 import type { RunEffect } from './index.ts';
 import { taskRef } from './requests.ts';
 import { openPayload } from './result.ts';
@@ -78,7 +78,9 @@ async function auditResult(
       'cancelled',
       AbortSignal.any([signal, AbortSignal.timeout(AUDIT_PATIENCE_MS)]),
     );
-    return outcome.kind === 'result' ? storedPayload(outcome.payload) : null;
+    if (outcome.kind !== 'result') return null;
+    const stored = storable(outcome.payload, env.ledger.maxPayloadBytes);
+    return 'problem' in stored ? null : stored;
   } catch {
     return null;
   }

@@ -8,6 +8,6 @@ export const sendCancel: RunEffect = async (drive, issued, signal) => {
   const session = await sessionOf(drive);
   await permit(drive, signal);
   const outcome = await session.cancel(taskRef(drive.context), patience(drive, signal));
-  await noteSession(drive, outcome);
+  noteSession(drive, outcome);
   return [told.cancel(outcome, issued, stampOf(drive.env))];
 };

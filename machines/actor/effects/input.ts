@@ -2,6 +2,7 @@ import { parseReply } from '../../approval-gate/reply-schema.ts';
 import type { OperationDrive } from '../drive.ts';
 import { stampOf } from '../environment.ts';
 import type { Issued, Told } from '../facts.ts';
+import { untilDefinite } from '../keep.ts';
 import type { RunEffect } from './index.ts';
 import { poll } from './poll.ts';
 
@@ -57,7 +58,12 @@ export const deliverInput: RunEffect = async (drive, issued) => {
   if (!drive.becomesSender() || !drive.input.isOpen())
     return [closed(drive, issued, 'the writer of the answer is gone')];
   const digest = context.input?.replyDigest ?? null;
-  const text = digest === null ? null : await env.ledger.readPayload(drive.operationId, digest);
+  const text =
+    digest === null
+      ? null
+      : await untilDefinite(env, drive.operationId, 'answer', drive.stopping, () =>
+          env.ledger.readPayload(drive.operationId, digest),
+        );
   if (text === null) throw new Error(`the stored answer of ${drive.operationId} is gone`);
   try {
     const written = drive.lease.isHeld() && (await drive.input.deliver(parseReply(JSON.parse(text))));

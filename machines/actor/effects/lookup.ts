@@ -18,6 +18,9 @@ export const lookup: RunEffect = async (drive, issued, signal) => {
     if (status.kind === 'status') outcome = { kind: 'found', task: status.task };
     else if (status.kind === 'unknown') outcome = status;
   }
+  if (context.capabilities.lookup === 'none') {
+    outcome ??= { kind: 'unavailable', reason: 'the server declared no look-up by submission key' };
+  }
   outcome ??= await session.lookup(
     {
       tool: context.tool.name,
@@ -28,7 +31,7 @@ export const lookup: RunEffect = async (drive, issued, signal) => {
     },
     wait,
   );
-  await noteSession(drive, outcome);
+  noteSession(drive, outcome);
   const named = outcome.kind === 'found' ? outcome.task : outcome.kind === 'expiredWithReceipt' ? outcome : null;
   const foreign = named !== null && (await isForeign(drive, named));
   return [told.lookup(outcome, issued, stampOf(env), foreign)];

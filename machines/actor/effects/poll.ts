@@ -11,6 +11,6 @@ export const poll: RunEffect = async (drive, issued, signal) => {
   const outcome = await session.status(taskRef(drive.context), patience(drive, signal));
   if (signal.aborted && outcome.kind === 'unknown') return [];
   const sessionChanged = drive.env.connections.sessionChanged(drive.context);
-  await noteSession(drive, outcome);
+  noteSession(drive, outcome);
   return [told.status(outcome, issued, stampOf(drive.env), false, sessionChanged)];
 };

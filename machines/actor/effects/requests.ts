@@ -22,11 +22,11 @@ export function taskRef(context: ToolOperationContext): TaskRef {
 }
 
 /** A session that was refused says nothing of the task: the next request opens a new one. */
-export async function noteSession(
+export function noteSession(
   drive: OperationDrive,
   outcome: { readonly kind: string; readonly sessionLost?: boolean },
-): Promise<void> {
-  if (outcome.sessionLost) await drive.env.connections.loseSession(drive.context);
+): void {
+  if (outcome.sessionLost) drive.env.connections.loseSession(drive.context);
 }
 
 /** F9: whose task is this? First come, first served, in the ledger. */

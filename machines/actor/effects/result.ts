@@ -38,7 +38,7 @@ export const fetchResult: RunEffect = async (drive, issued, signal) => {
   if (signal.aborted) return [];
   const outcome = await session.result(taskRef(context), context.terminal.status, patience(drive, signal));
   const sessionChanged = env.connections.sessionChanged(context);
-  await noteSession(drive, outcome);
+  noteSession(drive, outcome);
   return [told.result(outcome, issued, stampOf(env), sessionChanged)];
 };
 

@@ -71,7 +71,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
       late: (late) => drive.tellLate(tell(late)),
     },
   );
-  await noteSession(drive, outcome);
+  noteSession(drive, outcome);
   return [await tell(outcome)];
 };
 

@@ -105,7 +105,7 @@ export async function timed<T>(work: Promise<T>): Promise<{ value: T; ms: number
 export const NOTHING: [string, object, object][] = [
   ['429 with Retry-After', { kind: 'http', status: 429, retryAfter: '7' }, { retryAfterMs: 7_000, reason: 'HTTP 429' }],
   ['503 without', { kind: 'http', status: 503 }, { reason: 'HTTP 503' }],
-  ['401', { kind: 'http', status: 401 }, { sessionLost: true }],
+  ['401', { kind: 'http', status: 401 }, { reason: 'HTTP 401' }],
   ['404 of the session', { kind: 'http', status: 404 }, { sessionLost: true }],
   ['-32603', { kind: 'rpc', code: -32603 }, { reason: 'JSON-RPC error -32603' }],
   ['a reset', { kind: 'resetBefore' }, {}],

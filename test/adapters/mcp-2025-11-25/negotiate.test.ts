@@ -141,6 +141,6 @@ describe('negotiation (B1)', () => {
 
   it('says that refused credentials are no matter of trying again', async () => {
     await server.control({ op: 'fault', method: 'initialize', kind: 'http', status: 401 });
-    await expect(connect(server.endpoint)).rejects.toMatchObject({ name: 'EndpointUnavailable', sessionLost: true });
+    await expect(connect(server.endpoint)).rejects.toMatchObject({ name: 'EndpointUnavailable', sessionLost: false });
   });
 });

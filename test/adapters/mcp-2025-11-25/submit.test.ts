@@ -87,7 +87,7 @@ describe('submission over HTTP (B4)', () => {
   });
 
   const faults: [string, Omit<Fault, 'method'>, string, RegExp, boolean][] = [
-    ['-32601', { kind: 'rpc', code: -32601 } as Fault, 'rejected', /-32601/, false],
+    ['-32601', { kind: 'rpc', code: -32601 } as Fault, 'connectionLost', /-32601/, false],
     ['-32602', { kind: 'rpc', code: -32602 } as Fault, 'connectionLost', /-32602/, false],
     ['-32603', { kind: 'rpc', code: -32603 } as Fault, 'connectionLost', /-32603/, false],
     ['HTTP 401', { kind: 'http', status: 401 } as Fault, 'rejected', /401/, false],
@@ -248,7 +248,7 @@ describe('submission over stdio (B4)', () => {
     expect((await log()).counts['notifications/cancelled']).toBeUndefined();
 
     await control({ op: 'fault', method: 'tools/call', kind: 'rpc', code: -32601 });
-    expect((await send(session, submission('work', {}))).outcome).toMatchObject({ kind: 'rejected' });
+    expect((await send(session, submission('work', {}))).outcome).toMatchObject({ kind: 'connectionLost' });
 
     await control({ op: 'fault', method: 'tools/call', kind: 'silence' });
     const pending = send(session, submission('work', {}));
