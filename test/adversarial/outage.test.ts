@@ -51,12 +51,10 @@ describe('a ledger that is away for a moment', () => {
   it('does not swallow the answer of the human', async () => {
     const server = await stage().server({ describe: 'answer' });
     const ledger = partitioned(await stage().rig.ledger());
-    let asked = 0;
     const executor = await stage().rig.executor({
       ledger,
       approval: {
         async ask() {
-          asked += 1;
           await pause(500);
           away.add(ledger);
           setTimeout(() => away.delete(ledger), 300);

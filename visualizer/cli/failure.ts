@@ -25,7 +25,7 @@ export function asFailure(error: unknown): CliFailure {
     return new CliFailure(
       ExitCode.ledger,
       `the ledger is unavailable: ${error.message}`,
-      'check --ledger (or TOOLOP_LEDGER) and that the store runs; nothing is lost, run the same command again',
+      'check --ledger (or TOOLOP_LEDGER) and that the store runs, then try again',
     );
   }
   if (error instanceof LedgerIncompatible) {

@@ -1,6 +1,7 @@
 import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { deserializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { descendantsOf, endAll } from './process-tree.ts';
 
 /**
  * Splits a stream into lines, each within a limit. A longer line is thrown away as it comes in and reported once,
@@ -83,5 +84,12 @@ export class BoundedStdioTransport extends StdioClientTransport {
     super(server);
     // A private field of the SDK's class; `limits.test.ts` fails when it is no longer there.
     Reflect.set(this, '_readBuffer', new BoundedLines(maxBytes, oversized));
+  }
+
+  /** The whole tree: a launcher that is ended leaves its server behind, which then keeps the pipes (and us) open. */
+  override async close(): Promise<void> {
+    const below = this.pid === null ? [] : await descendantsOf(this.pid);
+    await super.close();
+    endAll(below);
   }
 }

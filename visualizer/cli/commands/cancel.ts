@@ -54,6 +54,7 @@ function cancel(options: CancelOptions, output: Output, id: string): Promise<Exi
       return waitForEffect(place, operationId, () => false);
     }
     tellTaken(place, answer.opened, words);
+    output.say(`  the process that serves it sends it; where none does: ${place.hint('attach', operationId)}`);
     return ExitCode.completed;
   });
 }

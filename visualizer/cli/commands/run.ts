@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Endpoint, SubmitAnswer, ToolCall } from '../../../machines/index.ts';
+import { type Endpoint, LedgerUnavailable, type SubmitAnswer, type ToolCall } from '../../../machines/index.ts';
 import { conclude } from '../conclude.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { CliFailure, usage } from '../failure.ts';
@@ -81,25 +81,46 @@ async function run(options: RunOptions, output: Output, serverCommand: readonly 
       const answer = await submit(place, call);
       const { operationId, existing } = answer;
       output.say(output.paint.dim(`operation ${operationId}${existing ? ' (it exists already: following it)' : ''}`));
-      const record = await place.ledger.load(operationId);
-      const ownsServer = record?.scope === `process:${place.executor.processId}`;
-      const ending = await follow(place, { operationId, interrupts, ownsServer });
-      if (ending === 'left' && ownsServer) {
-        output.say('leaving: the stdio server ends with this command, so the operation will be PARKED');
-        await abandonServer(place, operationId);
-      }
-      const url = call.endpoint.kind === 'http' && new URL(call.endpoint.url).search ? ['--url', '…'] : [];
-      return conclude(place, operationId, {
-        ending,
-        leaving: [
-          `stopped waiting for ${shortId(operationId)}; nothing was cancelled. To go on:`,
-          `  ${place.hint('attach', operationId, url)}`,
-        ],
+      return followed(place, { operationId, interrupts, call }).catch((error: unknown) => {
+        throw error instanceof LedgerUnavailable ? lostSight(place, operationId, error) : error;
       });
     });
   } finally {
     interrupts.close();
   }
+}
+
+interface Followed {
+  readonly operationId: string;
+  readonly interrupts: Interrupts;
+  readonly call: ToolCall;
+}
+
+async function followed(place: Workplace, { operationId, interrupts, call }: Followed): Promise<ExitCode> {
+  const record = await place.ledger.load(operationId);
+  const ownsServer = record?.scope === `process:${place.executor.processId}`;
+  const ending = await follow(place, { operationId, interrupts, ownsServer });
+  if (ending === 'left' && ownsServer) {
+    place.output.say('leaving: the stdio server ends with this command, so the operation will be PARKED');
+    await abandonServer(place, operationId);
+  }
+  const url = call.endpoint.kind === 'http' && new URL(call.endpoint.url).search ? ['--url', '…'] : [];
+  return conclude(place, operationId, {
+    ending,
+    leaving: [
+      `stopped waiting for ${shortId(operationId)}; nothing was cancelled. To go on:`,
+      `  ${place.hint('attach', operationId, url)}`,
+    ],
+  });
+}
+
+/** The operation exists: running the command again would make another one, following it does not. */
+function lostSight(place: Workplace, operationId: string, error: LedgerUnavailable): CliFailure {
+  return new CliFailure(
+    ExitCode.ledger,
+    `the ledger is unavailable: ${error.message}`,
+    `once the store runs again: ${place.hint('attach', operationId)}`,
+  );
 }
 
 async function submit(place: Workplace, call: ToolCall): Promise<Extract<SubmitAnswer, { kind: 'accepted' }>> {
