@@ -5,18 +5,42 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../machines/index.ts';
 import { eventually, FAST, LEDGERS, until, workCall } from '../support/rig.ts';
-import type { Script } from '../support/scripted-server.ts';
+import type { Control, Script, ScriptedOptions } from '../support/scripted-server.ts';
 import { callsSeen, pathOf, useStage } from '../support/stage.ts';
 
 interface Death {
   readonly state: string;
   readonly script: Script;
   readonly ends: 'completed' | 'PARKED';
+  readonly server?: Partial<ScriptedOptions>;
+  /** What is prepared on the server before the call is made. */
+  readonly prepare?: Control;
 }
 
 const DEATHS: readonly Death[] = [
   { state: 'created', script: { ms: 20 }, ends: 'completed' },
   { state: 'SUBMITTING.sending', script: { ms: 20 }, ends: 'PARKED' },
+  {
+    state: 'SUBMISSION_UNKNOWN',
+    script: { ms: 20 },
+    server: { lookup: true },
+    prepare: { op: 'fault', kind: 'reset', method: 'tools/call' },
+    ends: 'completed',
+  },
+  {
+    state: 'NOT_FOUND_SAFE',
+    script: { ms: 20 },
+    server: { lookup: true },
+    prepare: { op: 'fault', kind: 'resetBefore', method: 'tools/call' },
+    ends: 'completed',
+  },
+  {
+    state: 'CLASSIFYING_NOT_FOUND',
+    script: { ms: 20 },
+    server: { lookup: true },
+    prepare: { op: 'fault', kind: 'rpc', code: -32602, method: 'tasks/get' },
+    ends: 'completed',
+  },
   { state: 'WORKING.polling', script: { ms: 100 }, ends: 'completed' },
   { state: 'WORKING.listening', script: { ms: 50, ask: 1 }, ends: 'completed' },
   { state: 'TERMINAL_OBSERVED.outcome', script: { ms: 20 }, ends: 'completed' },
@@ -27,28 +51,32 @@ const DEATHS: readonly Death[] = [
 describe.each(LEDGERS)('kill -9 of an executor on the %s ledger', (kind) => {
   const stage = useStage(kind);
 
-  it.each(DEATHS)('in $state: $ends, and one tools/call at the most', async ({ state, script, ends }) => {
-    const server = await stage().server();
-    const call: ToolCall = workCall(server.endpoint, script);
-    const answerWith = { word: 'yes' };
-    const first = stage().process({ call, freezeAt: state, answerWith, policy: FAST });
-    await first.frozen();
-    await first.kill();
-    const second = stage().process({ url: server.url, answerWith, policy: FAST });
-    const reader = await stage().rig.executor();
-    const id = reader.operationIdOf(call);
-    if (ends === 'PARKED') {
-      const { snapshot } = await until(reader, id, (path) => path.startsWith('PARKED'), 15_000);
-      expect(snapshot.context.parked?.reason).toBe('no-lookup');
-      expect(await callsSeen(server)).toBeLessThanOrEqual(1);
-    } else {
-      const { receipt } = await eventually(() => reader.outcome(id), 15_000);
-      expect(receipt.outcome).toBe('completed');
-      expect(await callsSeen(server)).toBe(1);
-    }
-    expect(await stage().ledger.audit()).toEqual([]);
-    await second.stop();
-  });
+  it.each(DEATHS)(
+    'in $state: $ends, and one tools/call at the most',
+    async ({ state, script, ends, server: options, prepare }) => {
+      const server = await stage().server(options);
+      if (prepare) await server.control(prepare);
+      const call: ToolCall = workCall(server.endpoint, script);
+      const answerWith = { word: 'yes' };
+      const first = stage().process({ call, freezeAt: state, answerWith, policy: FAST });
+      await first.frozen();
+      await first.kill();
+      const second = stage().process({ url: server.url, answerWith, policy: FAST });
+      const reader = await stage().rig.executor();
+      const id = reader.operationIdOf(call);
+      if (ends === 'PARKED') {
+        const { snapshot } = await until(reader, id, (path) => path.startsWith('PARKED'), 15_000);
+        expect(snapshot.context.parked?.reason).toBe('no-lookup');
+        expect(await callsSeen(server)).toBeLessThanOrEqual(1);
+      } else {
+        const { receipt } = await eventually(() => reader.outcome(id), 15_000);
+        expect(receipt.outcome).toBe('completed');
+        expect((await server.log()).executions).toBe(1);
+      }
+      expect(await stage().ledger.audit()).toEqual([]);
+      await second.stop();
+    },
+  );
 
   it('between sending the call and committing the reply, no look-up: PARKED, one tools/call seen', async () => {
     const server = await stage().server();
@@ -75,6 +103,15 @@ describe.each(LEDGERS)('kill -9 of an executor on the %s ledger', (kind) => {
     const reader = await stage().rig.executor();
     const { receipt } = await eventually(() => reader.outcome(reader.operationIdOf(call)), 15_000);
     expect(receipt.outcome).toBe('completed');
+    expect(await callsSeen(server)).toBe(1);
+  });
+
+  it('B4 G2: the same call started by two processes at once: one operation, both get the receipt', async () => {
+    const server = await stage().server();
+    const call = workCall(server.endpoint, { ms: 200 });
+    const processes = [stage().process({ call, policy: FAST }), stage().process({ call, policy: FAST })];
+    const outcomes = await Promise.all(processes.map((process) => process.line((line) => 'outcome' in line)));
+    expect(outcomes[0]).toEqual(outcomes[1]);
     expect(await callsSeen(server)).toBe(1);
   });
 
