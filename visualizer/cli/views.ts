@@ -38,8 +38,13 @@ export async function openQuestion(ledger: OperationLedger, opened: Opened): Pro
 export function progressLine(opened: Opened): string {
   const view = stateView(opened);
   const { parked, state } = view;
+  const { failures } = opened.snapshot.context;
   const words =
-    parked && state.startsWith('PARKED') ? `(${parked.reason}) ${parked.note ?? ''}` : (view.statusMessage ?? '');
+    parked && state.startsWith('PARKED')
+      ? `(${parked.reason}) ${parked.note ?? ''}`
+      : failures > 0
+        ? `no answer from the server, asking again (${failures})`
+        : (view.statusMessage ?? '');
   const columns = [seconds(view.elapsedMs).padStart(7), state.padEnd(26), (view.serverStatus ?? '-').padEnd(14)];
   return `${columns.join('  ')}  ${oneLine(words, 120)}`.trimEnd();
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { LedgerIncompatible, type OperationSummary } from '../../../machines/index.ts';
+import { LedgerIncompatible, type OperationSummary, toolOperation } from '../../../machines/index.ts';
 import { ExitCode } from '../exit-codes.ts';
+import { usage } from '../failure.ts';
 import { summaries } from '../find.ts';
 import { type CommonOptions, positiveCount, withCommonOptions } from '../options.ts';
 import type { Output } from '../output.ts';
@@ -27,7 +28,11 @@ export function addList(program: Command, finish: Finish): void {
     .action(finish<ListOptions>((options, output) => list(options, output)));
 }
 
-function list(options: ListOptions, output: Output): Promise<ExitCode> {
+async function list(options: ListOptions, output: Output): Promise<ExitCode> {
+  const [top = ''] = (options.state ?? '').split('.');
+  if (options.state !== undefined && !(top in toolOperation.states)) {
+    throw usage(`there is no state ${oneLine(top)}`, `the states are ${Object.keys(toolOperation.states).join(', ')}`);
+  }
   return atWork(options, output, {}, async (place) => {
     const rows: Row[] = [];
     for await (const summary of summaries(place.ledger)) {
