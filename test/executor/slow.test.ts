@@ -69,10 +69,14 @@ describe.each(LEDGERS)('slowness on the %s ledger', (kind) => {
         await reader.cancel(id);
       }
       await eventually(async () => ((await server.log()).counts[method] ?? 0) >= 1, 15_000);
+      // Opened before the stop, and not waited for during it: a process that is stopped inside a transaction of the
+      // embedded ledger holds its lock until it goes on.
+      const ledger = await stage().rig.ledger();
       owner.signal('SIGSTOP');
-      const other = await stage().rig.executor({ leaseMs: LEASE_MS, endpoints: [server.endpoint] });
+      const starting = stage().rig.executor({ ledger, leaseMs: LEASE_MS, endpoints: [server.endpoint] });
       await delay(10 * LEASE_MS);
       owner.signal('SIGCONT');
+      const other = await starting;
       await until(other, id, (state) => ends.test(state), 15_000);
       if (method === 'tools/call') {
         // What the stopped sender brings back late is evidence: the parked operation goes on to its end.

@@ -30,7 +30,7 @@ export function addList(program: Command, finish: Finish): void {
 
 async function list(options: ListOptions, output: Output): Promise<ExitCode> {
   const [top = ''] = (options.state ?? '').split('.');
-  if (options.state !== undefined && !(top in toolOperation.states)) {
+  if (options.state !== undefined && !(top.toUpperCase() in toolOperation.states)) {
     throw usage(`there is no state ${oneLine(top)}`, `the states are ${Object.keys(toolOperation.states).join(', ')}`);
   }
   return atWork(options, output, {}, async (place) => {
