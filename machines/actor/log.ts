@@ -1,6 +1,4 @@
-import { sha256 } from '../digest.ts';
-
-/** A structured log line. Never holds arguments, results, credentials or a task id (only its short digest). */
+/** A structured log line. Never holds arguments, results, credentials or a task id. */
 export interface LogEntry {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly event: string;
@@ -10,7 +8,3 @@ export interface LogEntry {
 export type Log = (entry: LogEntry) => void;
 
 export const silent: Log = () => undefined;
-
-/** A task id as it may stand in a log. */
-export const redactedTask = (taskId: string | null): string | null =>
-  taskId === null ? null : `task:${sha256(taskId).slice(0, 8)}`;

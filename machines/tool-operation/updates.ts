@@ -429,5 +429,3 @@ function notSubmittedReason(event: OperationEvent): string {
 function append(list: readonly Evidence[], entry: Evidence, limit: number): Evidence[] {
   return list.length >= limit ? [...list] : [...list, entry];
 }
-
-export type UpdateName = keyof typeof updates;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { claimsOf } from '../../machines/actor/facts.ts';
 import { accepted, LEDGERS, until, workCall } from '../support/rig.ts';
 import { callsSeen, pathOf, useStage } from '../support/stage.ts';
 
@@ -99,17 +100,7 @@ describe.each(LEDGERS)('polling on the %s ledger', (kind) => {
       type: 'poll.status',
       at: executor.env.time.now(),
       random: 0,
-      claims: {
-        executionEpoch: context.executionEpoch,
-        attempt: context.attempt,
-        cancelGeneration: context.cancelGeneration,
-        pollCursor: context.pollCursor,
-        endpointId: context.endpoint.id,
-        taskId: context.taskId,
-        inputRound: context.inputRound,
-        toolVersion: context.tool.version,
-        requestDigest: context.requestDigest,
-      },
+      claims: claimsOf(context, context.executionEpoch),
       task: {
         taskId: context.taskId ?? '',
         createdAt: context.taskCreatedAt,

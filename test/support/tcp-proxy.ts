@@ -109,5 +109,3 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
     close: stopListening,
   };
 }
-
-export type { TcpProxy as Proxy };
