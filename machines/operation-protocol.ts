@@ -119,8 +119,11 @@ export interface InputChannel {
 export interface InputChannelEvents {
   /** A question arrived. At most one is open at a time; a further one waits. */
   request(request: InputRequest): void;
-  /** The channel ended: the task is terminal, or the connection is gone. A status read decides. */
-  closed(reason: string): void;
+  /**
+   * The channel ended: the task is terminal, or the connection is gone. A status read decides. `payload`: the task's
+   * result, verified as by `result`, where that is what ended it; only with one is this also called after `close`.
+   */
+  closed(reason: string, payload?: Payload): void;
 }
 
 /** Names one task at one endpoint. */

@@ -67,6 +67,7 @@ describe.each(['adapters', 'persistence'])('%s', (folder) => {
     'machines/operation-protocol.ts',
     'machines/operation-ledger.ts',
     'machines/digest.ts',
+    'machines/json-schema/ajv.ts',
     'machines/tool-operation/context.ts',
   ];
   it('knows the interfaces of machines, and nobody else', () => {

@@ -5,12 +5,16 @@ import type {
   InputChannelEvents,
   InputReply,
   InputRequest,
+  Payload,
   TaskRef,
 } from '../../machines/operation-protocol.ts';
 import { INVALID_PARAMS } from './classify.ts';
+import type { SessionContext } from './context.ts';
 import { META_RELATED_TASK } from './names.ts';
 import type { Settings } from './options.ts';
+import { outcomeOf } from './result.ts';
 import { type Connection, describe } from './rpc/connection.ts';
+import type { Reply } from './rpc/reply.ts';
 
 /** A question that the server asked and nobody answered yet. Its id is good on this connection only. */
 interface Prompt {
@@ -24,7 +28,7 @@ interface OpenChannel {
   shown: Prompt | null;
   /** An answer is on its way: one question is answered at most once (B7). */
   delivering: boolean;
-  end(reason: string | null): void;
+  end(reason: string | null, payload?: Payload): void;
 }
 
 /**
@@ -33,14 +37,17 @@ interface OpenChannel {
  * for the next channel of its task.
  */
 export class InputHub {
+  readonly #context: SessionContext;
   readonly #connection: Connection;
   readonly #settings: Settings;
   readonly #channels = new Map<string, OpenChannel>();
-  /** Tasks whose `tasks/result` is open. */
-  readonly #held = new Set<string>();
+  /** Tasks whose `tasks/result` is open, and who was the last to listen. */
+  readonly #held = new Map<string, InputChannelEvents>();
   #prompts: Prompt[] = [];
 
-  constructor(connection: Connection, settings: Settings) {
+  constructor(context: SessionContext) {
+    const { connection, settings } = context;
+    this.#context = context;
     this.#connection = connection;
     this.#settings = settings;
     connection.peer = { request: (request) => this.#asked(request), cancelled: (id) => this.#remove(id) };
@@ -53,14 +60,16 @@ export class InputHub {
       events,
       shown: null,
       delivering: false,
-      end: (reason) => {
+      end: (reason, payload) => {
         if (this.#channels.get(taskId) !== channel) return;
         this.#channels.delete(taskId);
-        if (reason !== null) events.closed(reason);
+        if (reason !== null) events.closed(reason, payload);
       },
     };
     this.#channels.set(taskId, channel);
-    if (!this.#held.has(taskId)) void this.#hold(taskId);
+    const held = this.#held.has(taskId);
+    this.#held.set(taskId, events);
+    if (!held) void this.#hold(task);
     queueMicrotask(() => this.#show(taskId));
     return { deliver: (reply) => this.#deliver(taskId, channel, reply), close: () => channel.end(null) };
   }
@@ -68,16 +77,36 @@ export class InputHub {
   /**
    * Keeps `tasks/result` open until the task ends or the session is closed, also while no channel listens: the official
    * SDK's server goes on serving a request whose reader left, and would give it (and so nobody) the next question.
+   * What it is answered with is the task's result, and may not be had a second time: it is told also to who left.
    */
-  async #hold(taskId: string): Promise<void> {
-    this.#held.add(taskId);
+  async #hold(task: TaskRef): Promise<void> {
+    const { taskId } = task;
     const reply = await this.#connection.request('tasks/result', { taskId }, { timeoutMs: null });
-    this.#held.delete(taskId);
     // The task is terminal or unknown: nobody waits for its questions any more. Another error may pass.
     if (reply.kind === 'result' || (reply.kind === 'error' && reply.code === INVALID_PARAMS)) {
       this.#prompts = this.#prompts.filter((prompt) => prompt.taskId !== taskId);
     }
-    this.#channels.get(taskId)?.end(reply.kind === 'result' ? 'the task has a result' : describe(reply));
+    const { reason, payload } = await this.#ending(task, reply);
+    const last = this.#held.get(taskId);
+    this.#held.delete(taskId);
+    const channel = this.#channels.get(taskId);
+    if (channel !== undefined) channel.end(reason, payload);
+    else if (payload !== undefined) last?.closed(reason, payload);
+  }
+
+  /** How the channel ended, and with what: taken as the result only under the rules of a fetched one (B11). */
+  async #ending(task: TaskRef, reply: Reply): Promise<{ reason: string; payload?: Payload }> {
+    if (reply.kind !== 'result' && reply.kind !== 'error') return { reason: describe(reply) };
+    const said = reply.kind === 'result' ? 'the task has a result' : describe(reply);
+    if (reply.kind === 'error' && reply.code === INVALID_PARAMS) return { reason: said };
+    // An error is an outcome if the task failed: asked for as such, and so read a second time with its status.
+    // What cannot be checked (nested too deep for it, say) is no payload, and no reason to leave the channel without its end.
+    const outcome = await outcomeOf(this.#context, task, 'failed', reply).catch((error: Error) => ({
+      kind: 'invalid' as const,
+      reason: `it cannot be checked: ${error.message}`,
+    }));
+    if (outcome.kind === 'result') return { reason: said, payload: outcome.payload };
+    return { reason: reply.kind === 'error' ? said : `${said}: ${outcome.reason}` };
   }
 
   #asked(request: JSONRPCRequest): boolean {

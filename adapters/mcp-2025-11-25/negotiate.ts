@@ -54,13 +54,11 @@ export async function negotiate(context: SessionContext, name: string, args: Jso
     );
   }
 
-  const checkInput = compileSchema(tool.inputSchema);
-  const checkOutput = tool.outputSchema === null ? () => null : compileSchema(tool.outputSchema);
-  if (checkInput === null || checkOutput === null) {
-    const which = checkInput === null ? 'input' : 'output';
-    return refused(`the tool's ${which} schema cannot be compiled`, "ask the tool's owner to correct its schema");
-  }
-  const misfit = isObject(args) ? checkInput(args) : 'at /: must be object';
+  const input = compileSchema(tool.inputSchema);
+  const output = tool.outputSchema === null ? null : compileSchema(tool.outputSchema);
+  if (input.kind === 'unusable') return unusable('input', input.problem);
+  if (output?.kind === 'unusable') return unusable('output', output.problem);
+  const misfit = isObject(args) ? input.check(args) : 'at /: must be object';
   if (misfit !== null)
     return refused(`the arguments do not fit the tool's input schema ${misfit}`, 'correct the arguments');
 
@@ -91,6 +89,13 @@ export function keySupport(capabilities: Readonly<Record<string, unknown>>): Key
     deduplicates: field(declared, 'deduplicates') === true,
     retentionMs: typeof retention === 'number' && retention >= 0 ? retention : null,
   };
+}
+
+function unusable(which: 'input' | 'output', problem: string): Negotiation {
+  return refused(
+    `the tool's ${which} schema cannot be compiled: ${problem}`,
+    "ask the tool's owner to correct its schema",
+  );
 }
 
 function refused(reason: string, next: string): Negotiation {

@@ -14,8 +14,8 @@ export interface Mcp20251125Options {
   readonly maxToolPages?: number;
   /** How many questions of a server may wait for somebody to open their task's channel. Default 64. */
   readonly maxQueuedPrompts?: number;
-  /** Where a stdio server's diagnostics go. Default `ignore`. */
-  readonly stderr?: 'ignore' | 'inherit';
+  /** Where a stdio server's diagnostics go: a function gets them as they come. Default `ignore`. */
+  readonly stderr?: 'ignore' | 'inherit' | ((chunk: Buffer) => void);
   /** `clientInfo` of `initialize`. */
   readonly clientInfo?: { readonly name: string; readonly version: string };
 }

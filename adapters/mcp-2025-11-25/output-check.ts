@@ -36,8 +36,8 @@ export async function outputCheck(
 
 function checkOf(tool: Tool): OutputCheck {
   if (tool.outputSchema === null) return { kind: 'check', check: null };
-  const check = compileSchema(tool.outputSchema);
-  return check === null
-    ? { kind: 'invalid', reason: "the tool's output schema cannot be compiled" }
-    : { kind: 'check', check };
+  const compiled = compileSchema(tool.outputSchema);
+  return compiled.kind === 'check'
+    ? compiled
+    : { kind: 'invalid', reason: `the tool's output schema cannot be compiled: ${compiled.problem}` };
 }

@@ -19,7 +19,17 @@ export async function result(
   terminal: 'completed' | 'failed' | 'cancelled',
   signal?: AbortSignal,
 ): Promise<ResultOutcome> {
-  const reply = await fetchResult(context, task, signal);
+  return outcomeOf(context, task, terminal, await fetchResult(context, task, signal), signal);
+}
+
+/** What an answer to `tasks/result` is worth, however the request came to be made. */
+export async function outcomeOf(
+  context: SessionContext,
+  task: TaskRef,
+  terminal: 'completed' | 'failed' | 'cancelled',
+  reply: Reply,
+  signal?: AbortSignal,
+): Promise<ResultOutcome> {
   if (reply.kind === 'malformed' || reply.kind === 'tooLarge') return { kind: 'invalid', reason: reply.reason };
   if (reply.kind === 'error') return errorOutcome(context, task, terminal, reply, signal);
   if (reply.kind !== 'result') return unknownOf(reply, hasSession(context));

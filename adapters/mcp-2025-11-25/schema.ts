@@ -1,31 +1,27 @@
-import { Ajv, type ErrorObject } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formatsModule from 'ajv-formats';
+import type { ErrorObject } from 'ajv';
+import { newAjv } from '../../machines/json-schema/ajv.ts';
 
 /** `null`: the value fits. Else where it does not, in words. */
 export type SchemaCheck = (value: unknown) => string | null;
 
-// The package's types describe CommonJS, where the function is also the module.
-const addFormats = formatsModule as unknown as (ajv: Ajv | Ajv2020) => void;
+export type CompiledSchema =
+  | { readonly kind: 'check'; readonly check: SchemaCheck }
+  /** Nothing can be checked by it: unknown dialect, broken or remote reference, a pattern that takes too long. */
+  | { readonly kind: 'unusable'; readonly problem: string };
 
-/**
- * Compiles a JSON Schema of a tool: draft 2020-12 unless it says draft-07 itself (MCP 2025-11-25, SEP-1613).
- * `null`: it cannot be compiled (unknown dialect, broken or remote reference).
- */
-export function compileSchema(schema: object): SchemaCheck | null {
+const unusable = (problem: string): CompiledSchema => ({ kind: 'unusable', problem: problem.slice(0, 500) });
+
+/** Compiles a JSON Schema of a tool: draft 2020-12 unless it says draft-07 itself (MCP 2025-11-25, SEP-1613). */
+export function compileSchema(schema: object): CompiledSchema {
   const dialect: unknown = Reflect.get(schema, '$schema');
   // An asynchronous validator answers with a promise, which would count as "fits".
-  if (Reflect.get(schema, '$async') === true) return null;
+  if (Reflect.get(schema, '$async') === true) return unusable('it would answer later');
   const draft07 = typeof dialect === 'string' && dialect.includes('draft-07');
-  // A new instance each time: two tools may use one `$id`, and a schema of a server must not stay in ours.
-  const options = { strict: false, allErrors: false, validateFormats: true, logger: false } as const;
-  const ajv = draft07 ? new Ajv(options) : new Ajv2020(options);
-  addFormats(ajv);
   try {
-    const validate = ajv.compile(schema);
-    return (value) => (validate(value) ? null : explain(validate.errors?.[0]));
-  } catch {
-    return null;
+    const validate = newAjv(draft07 ? 'draft-07' : '2020-12').compile(schema);
+    return { kind: 'check', check: (value) => (validate(value) ? null : explain(validate.errors?.[0])) };
+  } catch (error) {
+    return unusable((error as Error).message);
   }
 }
 

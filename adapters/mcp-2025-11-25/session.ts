@@ -23,7 +23,7 @@ export function createSession(
     pinned: new Map(resume === undefined ? [] : [[resume.tool.name, resume.tool.version]]),
     tools: new Map(),
   };
-  const input = new InputHub(opened.connection, settings);
+  const input = new InputHub(context);
   if (opened.initialized === null) opened.listen();
   return {
     negotiate: (tool, args) => negotiate(context, tool, args),

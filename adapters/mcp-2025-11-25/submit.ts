@@ -52,7 +52,9 @@ function submitOutcome(context: SessionContext, toolName: string, reply: Reply):
   // A server may ignore `task`: then the work is done, and this is its result.
   const tool = context.tools.get(context.pinned.get(toolName) ?? '');
   const output = tool?.outputSchema ? compileSchema(tool.outputSchema) : null;
-  const checked = checkResult(reply.value, null, output);
+  // Nothing is sent to a tool whose schema cannot be used; were it so, nothing would fit.
+  const check = output?.kind === 'unusable' ? () => output.problem : (output?.check ?? null);
+  const checked = checkResult(reply.value, null, check);
   if (checked.kind === 'payload') return { kind: 'outcome', payload: checked.payload };
   return { kind: 'connectionLost', reason: `answered at once, but ${checked.reason}` };
 }

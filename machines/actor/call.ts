@@ -133,6 +133,7 @@ export function firstContext(options: {
     input: null,
     terminal: null,
     result: null,
+    candidate: null,
     auditResult: null,
     outputVerdict: null,
     notSubmitted: null,

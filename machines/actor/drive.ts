@@ -257,7 +257,7 @@ function nothingToDoHere(next: OperationSnapshot, at: number): boolean {
 }
 
 /** Nothing was sent: the same fact as an answer that never came, for the effect that was owed. */
-function unreachable(effect: Effect, reason: string) {
+export function unreachable(effect: Effect, reason: string) {
   switch (effect) {
     case 'beginSubmit':
     case 'submit':

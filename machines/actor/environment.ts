@@ -17,8 +17,11 @@ export interface GuardedOutput {
   readonly isError: boolean;
   readonly value: Json;
 }
-/** Decides about a result: `release: false` keeps the outcome and releases nothing; `marks` go into the receipt. */
-export type OutputGuard = (output: GuardedOutput) => Promise<OutputVerdict> | OutputVerdict;
+/**
+ * Decides about a result: `release: false` keeps the outcome and releases nothing; `marks` go into the receipt. One that
+ * throws has not said yes. `signal` aborts when its verdict is waited for no longer; it is asked again later.
+ */
+export type OutputGuard = (output: GuardedOutput, signal: AbortSignal) => Promise<OutputVerdict> | OutputVerdict;
 export interface OutputVerdict {
   readonly release: boolean;
   readonly marks?: readonly string[];
@@ -44,6 +47,8 @@ export interface Environment {
   readonly rate: Rate;
   readonly approval: ApprovalPort | null;
   readonly outputGuards: readonly OutputGuard[];
+  /** How long one output guard may take, ms. */
+  readonly guardTimeoutMs: number;
   readonly creationAllowed: () => boolean;
   readonly log: Log;
 }

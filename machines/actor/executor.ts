@@ -38,6 +38,11 @@ export interface ExecutorOptions {
   readonly processTimeoutMs?: number;
   readonly approval?: ApprovalPort;
   readonly outputGuards?: readonly OutputGuard[];
+  /**
+   * How long one output guard may take, ms: longer than the slowest takes. After it nothing is accepted and nothing
+   * refused; the guards are asked again later, and the log says so. Default 60 s.
+   */
+  readonly guardTimeoutMs?: number;
   /** R3: `false` stops creating; what is in flight goes on. */
   readonly creationAllowed?: () => boolean;
   readonly clock?: Clock;
@@ -96,6 +101,7 @@ export class Executor {
       rate: options.rate ?? { qps: 10, burst: 10 },
       approval: options.approval ?? null,
       outputGuards: options.outputGuards ?? [],
+      guardTimeoutMs: options.guardTimeoutMs ?? 60_000,
       creationAllowed: options.creationAllowed ?? (() => true),
       log,
     };

@@ -141,6 +141,23 @@ export const told = {
     }
   },
 
+  /** The end of a question channel, and the result that it ended with, if it did. */
+  channelClosed(reason: string, payload: Payload | null, issued: Issued, stamp: Stamp): Told {
+    const stored = payload === null ? null : storable(payload, issued.payloadLimit);
+    const problem = stored !== null && 'problem' in stored ? `: ${stored.problem}` : '';
+    const result = stored === null || 'problem' in stored ? null : stored;
+    return {
+      event: {
+        ...stamp,
+        ...failure({ reason: `${reason}${problem}` }),
+        type: 'input.channelClosed',
+        claims: issued.claims,
+        result: result?.ref ?? null,
+      },
+      payloads: result ? [result.write] : [],
+    };
+  },
+
   cancel(outcome: CancelOutcome, issued: Issued, stamp: Stamp): Told {
     const base = { ...stamp, claims: issued.claims };
     switch (outcome.kind) {

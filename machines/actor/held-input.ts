@@ -1,16 +1,21 @@
 /** The open question channel of one operation in this process: opened once, read as facts, closed when its state is left. */
 import type { ApprovalPort, OpenRound } from '../approval-gate/round.ts';
 import { digestOf } from '../digest.ts';
-import type { InputChannel, InputReply, InputRequest } from '../operation-protocol.ts';
+import type { InputChannel, InputReply, InputRequest, Payload } from '../operation-protocol.ts';
 import type { Effect } from '../tool-operation/machine.ts';
 import { answer } from './commands.ts';
 import type { OperationDrive } from './drive.ts';
 import { stampOf } from './environment.ts';
-import type { Issued, Told } from './facts.ts';
+import { type Issued, type Told, told } from './facts.ts';
 import { untilDefinite } from './keep.ts';
 import { openRound, questionPayload } from './question.ts';
 
 type News = (issued: Issued) => Promise<Told>;
+/** How the channel ended. A payload must not be lost with it: it may not be had a second time. */
+interface Ending {
+  readonly reason: string;
+  readonly payload: Payload | null;
+}
 const HOLDING: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
 
 /** The question was withdrawn while the ledger was away. */
@@ -25,6 +30,8 @@ const MAX_ASKS = 10;
 export class HeldInput {
   #channel: InputChannel | null = null;
   #news: News[] = [];
+  /** The end of the channel, until somebody has heard of it. */
+  #ending: Ending | null = null;
   #arrived = new AbortController();
   #asked: { readonly round: number; readonly withdraw: AbortController } | null = null;
 
@@ -35,7 +42,8 @@ export class HeldInput {
   }
 
   async open(): Promise<void> {
-    if (this.#channel) return;
+    // What an earlier channel ended with comes first.
+    if (this.#channel || this.#ending) return;
     const { context, env } = this.drive;
     if (context.taskId === null) return;
     const session = await env.connections.session(context);
@@ -43,13 +51,15 @@ export class HeldInput {
       { taskId: context.taskId, taskCreatedAt: context.taskCreatedAt, tool: context.tool.name },
       {
         request: (request) => this.#tell(async (issued) => this.#requested(issued, request)),
-        closed: (reason) => {
-          if (this.#channel !== opened) return;
+        closed: (reason, payload) => {
+          const ending = { reason, payload: payload ?? null };
+          if (this.#channel !== opened) {
+            this.#tellLate(ending);
+            return;
+          }
           this.#channel = null;
-          this.#tell(async (issued) => ({
-            event: { ...stampOf(env), type: 'input.channelClosed', claims: issued.claims, reason },
-            payloads: [],
-          }));
+          this.#ending = ending;
+          this.#tell(async (issued) => this.ended(issued, reason));
         },
       },
     );
@@ -63,6 +73,14 @@ export class HeldInput {
       await this.drive.env.clock.sleep(ms, AbortSignal.any([signal, this.#arrived.signal]));
     }
     return this.#news.shift() ?? null;
+  }
+
+  /** The end of the channel, as it was told; else for `reason`. */
+  ended(issued: Issued, reason: string): Told {
+    const { reason: why, payload } = this.#ending ?? { reason, payload: null };
+    this.#ending = null;
+    this.#news = [];
+    return told.channelClosed(why, payload, issued, stampOf(this.drive.env));
   }
 
   /** The open question of the record, with what binds an answer to it. */
@@ -127,6 +145,15 @@ export class HeldInput {
     this.#news = [];
     this.#asked?.withdraw.abort();
     channel?.close();
+    if (this.#ending) this.#tellLate(this.#ending);
+    this.#ending = null;
+  }
+
+  /** Nobody waits for the channel any more: a result that it ended with is taken in from wherever the record is by then. */
+  #tellLate({ reason, payload }: Ending): void {
+    if (payload === null) return;
+    const { drive } = this;
+    drive.tellLate(Promise.resolve(told.channelClosed(reason, payload, drive.issue(), stampOf(drive.env))));
   }
 
   #tell(news: News): void {

@@ -204,9 +204,12 @@ export class OperationStore {
           snapshot: next,
         };
       case 'duplicate':
+        // Somebody else accepted it first: a lost race, if the record says so too.
+        if ((await this.load(record.operationId))?.snapshot.status === 'done') return null;
+        throw new Error(`the ledger refused the acceptance of ${record.operationId}: it has a receipt already`);
       case 'mismatch':
         throw new Error(
-          `the ledger refused the acceptance of ${record.operationId}: ${answer.kind === 'mismatch' ? `field ${answer.field} does not match` : 'it has a receipt already'}`,
+          `the ledger refused the acceptance of ${record.operationId}: field ${answer.field} does not match`,
         );
       default:
         this.#log({

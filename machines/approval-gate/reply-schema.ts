@@ -1,8 +1,7 @@
 /** Checks an answer against the requested schema, before it leaves. */
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formatsPlugin from 'ajv-formats';
 import { z } from 'zod';
 import type { Json } from '../digest.ts';
+import { newAjv } from '../json-schema/ajv.ts';
 import type { InputReply } from '../operation-protocol.ts';
 
 const ReplyShape = z.union([
@@ -41,9 +40,7 @@ function compile(schema: Json) {
   if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw new Error('it is too large');
   // The forms that may be asked for are the same in every dialect.
   const { $schema: _, ...form } = schema as { readonly [key: string]: Json };
-  const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: true, logger: false });
-  formatsPlugin.default(ajv);
-  const validate = ajv.compile(form);
+  const validate = newAjv('2020-12', { allErrors: true }).compile(form);
   if ('$async' in validate) throw new Error('it would answer later');
   return validate;
 }

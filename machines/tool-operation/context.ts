@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 export const RECORD_SCHEMA = 'toolOperation.v1';
 /** Raised whenever the order of states, events or effects changes in a way that a stored record can feel. */
-export const MACHINE_VERSION = 1;
+export const MACHINE_VERSION = 2;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const id = z.string().min(1).max(512);
@@ -164,6 +164,11 @@ export const ToolOperationContext = z.strictObject({
   input: InputRound.nullable(),
   terminal: z.strictObject({ status: TerminalStatus, observedAt: time, evidence: Evidence }).nullable(),
   result: ResultRef.nullable(),
+  /**
+   * A verified result that came before (or without) a terminal status: no evidence of the end (B11), but what the end may
+   * be accepted with. The first one stays. Records of machine 1 have none.
+   */
+  candidate: ResultRef.nullable().default(null),
   /** A result of a cancelled call: kept for the audit, never a success payload (B12). */
   auditResult: ResultRef.nullable(),
   outputVerdict: z.strictObject({ released: z.boolean(), marks: z.array(text).max(32) }).nullable(),

@@ -21,7 +21,7 @@ export const eventDescriptions: Readonly<Record<OperationEventType, string>> = {
   'result.failed': 'The result was lost, cut off or invalid.',
   'result.notFound': 'The server does not know the id whose result was asked for.',
   'input.requested': 'A question of the server arrived.',
-  'input.channelClosed': 'The channel on which questions arrive is gone.',
+  'input.channelClosed': 'The channel on which questions arrive is gone, perhaps with the result.',
   'input.delivered': 'The answer was written to the server.',
   'input.notDelivered': 'The answer was provably not written.',
   'input.deadlinePassed': 'Nobody answered the question in time.',

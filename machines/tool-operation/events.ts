@@ -77,7 +77,11 @@ export type InputRequested = Fact & {
   /** Digest of the stored question. */
   readonly questionDigest: string;
 };
-export type InputChannelClosed = Failure & { readonly type: 'input.channelClosed' };
+export type InputChannelClosed = Failure & {
+  readonly type: 'input.channelClosed';
+  /** What the channel ended with, verified: the task's result (2025-11-25: the answer to the held `tasks/result`). */
+  readonly result: ResultRef | null;
+};
 export type InputDelivered = Fact & { readonly type: 'input.delivered' };
 export type InputNotDelivered = Failure & { readonly type: 'input.notDelivered' };
 export type InputDeadlinePassed = Fact & { readonly type: 'input.deadlinePassed' };

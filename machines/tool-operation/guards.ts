@@ -3,7 +3,7 @@
  * The chart composes them; no condition hides in an action, an adapter or the executor.
  */
 import type { AcceptFields } from '../operation-ledger.ts';
-import type { ToolOperationContext } from './context.ts';
+import type { ResultRef, TerminalStatus, ToolOperationContext } from './context.ts';
 import type { OperationEvent } from './events.ts';
 
 export type Guard = (context: ToolOperationContext, event: OperationEvent) => boolean;
@@ -26,6 +26,21 @@ function terminalStateOf(context: ToolOperationContext): string {
   if (context.givenUp) return 'given_up';
   if (context.notSubmitted) return 'not_submitted';
   return context.terminal?.status ?? '';
+}
+
+/** The candidate, if it can be what a call with this status returned: only a failed one ends with a JSON-RPC error. */
+export function candidateFor(context: ToolOperationContext, status: TerminalStatus): ResultRef | null {
+  const { candidate } = context;
+  if (candidate === null || status === 'cancelled') return null;
+  return candidate.kind === 'error' && status !== 'failed' ? null : candidate;
+}
+
+const isTerminal = (status: string | null | undefined): status is TerminalStatus =>
+  status === 'completed' || status === 'failed' || status === 'cancelled';
+/** The outcome that an event speaks of, or the one that was observed. */
+function outcomeOf(context: ToolOperationContext, event: OperationEvent): TerminalStatus | null {
+  const said = event.type === 'reconcile.accept' ? event.status : task(event)?.status;
+  return isTerminal(said) ? said : (context.terminal?.status ?? null);
 }
 
 const claims = (event: OperationEvent) => ('claims' in event ? event.claims : null);
@@ -87,7 +102,7 @@ export const guards = {
   saysOutcome: (_, event) => task(event)?.status === 'completed' || task(event)?.status === 'failed',
   saysCancelled: (_, event) => task(event)?.status === 'cancelled',
   saysInputRequired: (_, event) => task(event)?.status === 'input_required',
-  saysTerminal: (_, event) => ['completed', 'failed', 'cancelled'].includes(task(event)?.status ?? ''),
+  saysTerminal: (_, event) => isTerminal(task(event)?.status),
   /** Terminal A, then terminal B: the server contradicts itself. */
   contradictsTerminal: (context, event) => {
     const status = task(event)?.status;
@@ -96,6 +111,17 @@ export const guards = {
   terminalIsObserved: (context) => context.terminal !== null,
   outcomeIsObserved: (context) => context.terminal !== null && context.terminal.status !== 'cancelled',
   resultIsInHand: (context) => context.result !== null,
+  /** A verified result came before the status that it belongs to, and fits that status. */
+  candidateFits: (context, event) => {
+    const outcome = outcomeOf(context, event);
+    return outcome !== null && candidateFor(context, outcome) !== null;
+  },
+  /** The result that an event brings can belong to the outcome that was observed. */
+  fitsOutcome: (context, event) =>
+    'result' in event &&
+    event.result !== null &&
+    context.terminal !== null &&
+    candidateFor({ ...context, candidate: event.result }, context.terminal.status) !== null,
   bringsResult: (_, event) => 'result' in event && event.result !== null,
   /** A second, different result: the first one in hand is final. */
   bringsOtherResult: (context, event) =>
@@ -110,7 +136,8 @@ export const guards = {
     (context.result === null || event.result.digest === context.result.digest),
   handDeclaresCancelled: (_, event) => event.type === 'reconcile.accept' && event.status === 'cancelled',
   handBringsResult: (context, event) =>
-    event.type === 'reconcile.accept' && (event.result !== null || context.result !== null),
+    event.type === 'reconcile.accept' &&
+    (event.result !== null || context.result !== null || candidateFor(context, event.status) !== null),
 
   // --- submission (B4, design section 6) -------------------------------------------------------------------------
   creationIsAllowed: (_, event) => 'creationAllowed' in event && event.creationAllowed,

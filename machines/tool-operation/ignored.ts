@@ -16,7 +16,8 @@ const POLL_FAILURE: Types = ['poll.failed', 'poll.notFound'];
 const FETCH_FAILURE: Types = ['result.failed', 'result.notFound'];
 const DELIVERY: Types = ['input.send', 'input.delivered', 'input.notDelivered'];
 const ANSWERING: Types = ['input.reply', 'input.deadlinePassed', ...DELIVERY];
-const INPUT: Types = ['input.requested', 'input.channelClosed', ...ANSWERING];
+const ASKED: Types = ['input.requested', ...ANSWERING];
+const INPUT: Types = [...ASKED, 'input.channelClosed'];
 const CANCEL_TROUBLE: Types = ['cancel.refused', 'cancel.unsupported', 'cancel.unanswered'];
 const CANCEL_ANSWER: Types = ['cancel.acknowledged', ...CANCEL_TROUBLE];
 const BY_HAND: Types = ['reconcile.attach', 'reconcile.accept', 'reconcile.neverCreated', 'reconcile.giveUp'];
@@ -48,7 +49,7 @@ const NO_CANCEL_SENT: Reasons[number] = [
   ['cancel.confirmed', ...CANCEL_ANSWER],
 ];
 const NOT_POLLED: Reasons[number] = ['the status is not being read here: a failed read says nothing', POLL_FAILURE];
-const ROUND_DROPPED: Reasons[number] = ['no round of input is answered any more', INPUT];
+const ROUND_DROPPED: Reasons[number] = ['no round of input is answered any more', ASKED];
 const CANCEL_OF_NO_USE: Reasons[number] = [
   'the outcome decides, not what the server thinks of the cancel',
   CANCEL_ANSWER,
@@ -92,7 +93,7 @@ const whileObserved: Reasons = [
 const whileConcluding: Reasons = [
   ['the operation is being closed', [...SENDER_GAVE_UP, ...SENDER_SENT_NOTHING, ...BEGINNING]],
   ['the operation is being closed', ['lookup.expiredWithReceipt', ...LOOKUP_FOUND_NOTHING]],
-  ['the operation is being closed', [...POLL_FAILURE, ...FETCH_FAILURE, ...INPUT, ...CANCEL_ANSWER, 'server.gone']],
+  ['the operation is being closed', [...POLL_FAILURE, ...FETCH_FAILURE, ...ASKED, ...CANCEL_ANSWER, 'server.gone']],
   ['too late: the operation is being closed', ['cancel.request', ...BY_HAND]],
 ];
 const over: Reasons = [
@@ -134,7 +135,7 @@ export const ignoredEvents = {
     ['it goes back on the queue first', ['submit.begin']],
     ...whileSubmitting,
   ],
-  'WORKING.polling': [['no channel is held open', ['input.channelClosed']], ...whileWorking],
+  'WORKING.polling': whileWorking,
   'WORKING.listening': whileWorking,
   'INPUT_REQUIRED.awaiting': [['nothing was answered yet', DELIVERY], NOT_POLLED, ...whileAsking],
   'INPUT_REQUIRED.replied': [
@@ -206,7 +207,7 @@ export const ignoredEvents = {
   'PARKED.disputed': [
     ['only a human decides', [...SENDER_GAVE_UP, ...SENDER_SENT_NOTHING, ...BEGINNING]],
     ['only a human decides', ['lookup.expiredWithReceipt', ...LOOKUP_FOUND_NOTHING, ...POLL_FAILURE, ...FETCH_FAILURE]],
-    ['only a human decides', [...INPUT, ...CANCEL_ANSWER, 'server.gone']],
+    ['only a human decides', [...ASKED, ...CANCEL_ANSWER, 'server.gone']],
     [
       'it is disputed which task is ours: none is cancelled, attached or denied',
       ['cancel.request', 'reconcile.attach', 'reconcile.neverCreated'],
@@ -215,7 +216,10 @@ export const ignoredEvents = {
   ],
   'CONCLUDING.notSubmitted': [
     // Nothing is lost: they name an id, and there is none of ours.
-    ['there is no id: such an answer is about something else', ['poll.status', 'result.fetched', 'cancel.confirmed']],
+    [
+      'there is no id: such an answer is about something else',
+      ['poll.status', 'result.fetched', 'cancel.confirmed', 'input.channelClosed'],
+    ],
     ...whileConcluding,
   ],
   'CONCLUDING.givenUp': whileConcluding,

@@ -127,7 +127,11 @@ const fenced = base
       lookupFoundToCancel: and(['isCurrentLookup', 'cancelIsWanted', 'cancelIsSupported']),
       receiptContradicted: and(['isCurrentLookup', 'contradictsTerminal']),
       lookupFoundReceiptOfCancelled: and(['isCurrentLookup', 'saysCancelled']),
-      lookupFoundReceiptOfOutcome: and(['isCurrentLookup', 'saysOutcome', or(['bringsResult', 'resultIsInHand'])]),
+      lookupFoundReceiptOfOutcome: and([
+        'isCurrentLookup',
+        'saysOutcome',
+        or(['bringsResult', 'resultIsInHand', 'candidateFits']),
+      ]),
       lookupFoundReceiptOnly: and(['isCurrentLookup', 'saysOutcome']),
       neverCreatedButIdKnown: and(['isCurrentLookup', 'taskIdIsKnown']),
       neverCreatedAfterKeyExpired: and(['isCurrentLookup', not('keyIsValid')]),
@@ -148,6 +152,7 @@ const fenced = base
       knownAgain: and(['isPassing', 'wasParkedAsUnknown']),
       oldIdIsAllThereIs: and(['isEvidenceOfOlderEpoch', not('taskIdIsKnown')]),
       oldTerminalSeen: and(['isEvidenceOfOlderEpoch', 'saysTerminal']),
+      oldResultSeen: and(['isEvidenceOfOlderEpoch', 'bringsResult']),
       terminalOfThisCall: and(['isOfThisCall', 'saysTerminal']),
       // result
       outcomeContradicted: and(['isEvidenceOfTask', 'saysTerminal', 'contradictsTerminal']),
@@ -155,6 +160,9 @@ const fenced = base
       resultDiffersWithinBudget: and(['isEvidenceOfTask', 'bringsOtherResult', 'withinStepBudget']),
       lateResultVerified: and(['isEvidenceOfTask', 'outcomeIsObserved', 'matchesResultDigest']),
       resultTryOfTask: and(['isOfThisCall', 'taskIdIsKnown']),
+      candidateArrived: and(['isEvidenceOfTask', 'bringsResult']),
+      lateCandidateFits: and(['isEvidenceOfTask', 'matchesResultDigest', 'fitsOutcome']),
+      goneButCandidateInHand: and(['isEvidenceOfTask', 'candidateFits', 'withinStepBudget']),
       resultVerified: and(['isEvidenceOfTask', 'matchesResultDigest']),
       immediateResultVerified: and(['isAnswerOfSender', not('taskIdIsKnown'), 'matchesResultDigest']),
       resultTryWithinBudget: and(['isOfThisCall', 'withinStepBudget']),
@@ -309,6 +317,8 @@ const goneUnsent = [
 ] as const;
 const beginsTooLate = { guard: 'beginsAfterKeyExpired', ...parked('key-expired', 'waiting') } as const;
 const paused = { guard: 'creationIsPaused', actions: 'retryLater' } as const;
+/** A verified result with no status that it belongs to: kept, until a status (or a human) says what it is worth (B11). */
+const candidate = { guard: 'candidateArrived', actions: 'keepCandidate' } as const;
 /** Observed already: what is reported now is a repetition, or a contradiction. */
 const observedAlready = {
   'submit.acknowledged': secondSubmission['submit.acknowledged'],
@@ -319,6 +329,7 @@ const observedAlready = {
     { guard: 'resultDiffers', actions: 'keepForAudit' },
   ],
   'cancel.confirmed': cancelContradicted,
+  'input.channelClosed': candidate,
 } as const;
 /** The first verified result is final (the difference is recorded). */
 const fetched = [
@@ -327,6 +338,21 @@ const fetched = [
 ] as const;
 /** A result that comes when nobody waits for it any more: taken, if its outcome was observed. */
 const lateResult = { guard: 'lateResultVerified', target: to.verified, actions: 'storeResult' } as const;
+/** The same, on the channel that was held for questions. */
+const lateCandidate = [{ guard: 'lateCandidateFits', target: to.verified, actions: 'storeResult' }, candidate] as const;
+/** The id is unknown, but its result came on the channel while it was asked for. */
+const resultGone = [
+  {
+    guard: 'goneButCandidateInHand',
+    target: '#toolOperation.FETCHING_RESULT.retrying',
+    actions: 'retryLater',
+  },
+  {
+    guard: 'isEvidenceOfTask',
+    target: '#toolOperation.CLASSIFYING_NOT_FOUND',
+    actions: 'beginClassification',
+  },
+] as const;
 /** Not fetched and not known to the look-up: the best word for what is not known. */
 const unclassified = [
   { guard: 'lookupAfterSessionChange', ...parked('session-lost', 'watching') },
@@ -341,6 +367,7 @@ const kept = {
   'poll.status': { guard: 'terminalOfThisCall', actions: 'keepForAudit' },
   'result.fetched': { guard: 'isOfThisCall', actions: 'keepForAudit' },
   'cancel.confirmed': { guard: 'isOfThisCall', actions: 'keepForAudit' },
+  'input.channelClosed': candidate,
 } as const;
 
 const acceptByHand = [
@@ -385,6 +412,7 @@ export const toolOperation = fenced.createMachine({
     'poll.status': { guard: 'oldTerminalSeen', actions: 'keepInInbox' },
     'result.fetched': oldEvidence,
     'cancel.confirmed': oldEvidence,
+    'input.channelClosed': { guard: 'oldResultSeen', actions: 'keepInInbox' },
   },
   states: {
     SUBMITTING: {
@@ -481,6 +509,7 @@ export const toolOperation = fenced.createMachine({
           { guard: 'promptRepeatsRecorded', target: to.replied, actions: 'reopenRecorded' },
           { guard: 'promptArrived', target: '#toolOperation.INPUT_REQUIRED', actions: 'openRound' },
         ],
+        'input.channelClosed': candidate,
         'server.gone': serverGone,
       },
       states: {
@@ -521,7 +550,10 @@ export const toolOperation = fenced.createMachine({
         ...secondSubmission,
         'poll.status': terminalSeen,
         'cancel.request': cancelTask,
-        'input.channelClosed': { guard: 'isAnswerOfChannel', target: to.listening, actions: 'loseChannel' },
+        'input.channelClosed': [
+          { guard: 'isAnswerOfChannel', target: to.listening, actions: 'loseChannel' },
+          candidate,
+        ],
         'server.gone': serverGone,
       },
       states: {
@@ -566,6 +598,7 @@ export const toolOperation = fenced.createMachine({
       on: {
         ...secondSubmission,
         'cancel.confirmed': cancelWon,
+        'input.channelClosed': candidate,
         'server.gone': serverGone,
       },
       states: {
@@ -635,11 +668,7 @@ export const toolOperation = fenced.createMachine({
               target: '#toolOperation.FETCHING_RESULT.retrying',
               actions: 'retryLater',
             },
-            'result.notFound': {
-              guard: 'isEvidenceOfTask',
-              target: '#toolOperation.CLASSIFYING_NOT_FOUND',
-              actions: 'beginClassification',
-            },
+            'result.notFound': resultGone,
             'server.gone': { guard: 'goneWithoutResult', ...parked('server-gone', 'waiting') },
           },
         },
@@ -676,11 +705,7 @@ export const toolOperation = fenced.createMachine({
               { guard: 'resultTryOfTask', ...parked('result-unavailable', 'watching') },
               { guard: 'isOfThisCall', ...parked('result-unavailable', 'waiting') },
             ],
-            'result.notFound': {
-              guard: 'isEvidenceOfTask',
-              target: '#toolOperation.CLASSIFYING_NOT_FOUND',
-              actions: 'beginClassification',
-            },
+            'result.notFound': resultGone,
             'server.gone': { guard: 'goneWithoutResult', ...parked('server-gone', 'waiting') },
           },
         },
@@ -706,6 +731,7 @@ export const toolOperation = fenced.createMachine({
         'lookup.failed': [{ guard: 'lookupWithinBudget', actions: 'retryLater' }, ...unclassified],
         'poll.status': terminalSeen,
         'result.fetched': lateResult,
+        'input.channelClosed': lateCandidate,
         'cancel.confirmed': cancelWon,
         'cancel.acknowledged': cancelHeard,
         'cancel.request': cancelIntent,
@@ -736,6 +762,7 @@ export const toolOperation = fenced.createMachine({
             'poll.notFound': { guard: 'isPassing', actions: 'waitParked' },
             ...secondSubmission,
             'result.fetched': lateResult,
+            'input.channelClosed': lateCandidate,
             'cancel.confirmed': cancelWon,
             'cancel.acknowledged': cancelHeard,
             'cancel.request': cancelTask,
@@ -768,6 +795,7 @@ export const toolOperation = fenced.createMachine({
             'lookup.expiredWithReceipt': receiptFound,
             'poll.status': terminalSeen,
             'result.fetched': lateResult,
+            'input.channelClosed': lateCandidate,
             'cancel.confirmed': cancelWon,
             'cancel.request': cancelIntent,
             'reconcile.attach': attach,

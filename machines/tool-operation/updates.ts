@@ -4,6 +4,7 @@
  */
 import type { Evidence, ParkReason, ResultRef, ToolOperationContext } from './context.ts';
 import type { OperationEvent, SeenTask } from './events.ts';
+import { candidateFor } from './guards.ts';
 
 type Context = ToolOperationContext;
 export type Update = (context: Context, event: OperationEvent) => Partial<Context>;
@@ -98,6 +99,28 @@ function isPossiblyRepeat(earlier: Context['input'], questionDigest: string): bo
   }
 }
 
+/** The server went on after it had answered with a result: that was not the final one. Only the audit keeps it. */
+function distrustCandidate(context: Context, event: OperationEvent): Partial<Context> {
+  const { candidate } = context;
+  if (candidate === null) return {};
+  const entry = {
+    ...evidenceOf(context, event),
+    note: 'not terminal after this result had come: it is not used',
+    resultDigest: candidate.digest,
+  };
+  return { candidate: null, audit: append(context.audit, entry, MAX_AUDIT) };
+}
+
+/** The first verified result is the candidate; another one is only a contradiction to be looked at. */
+function keepResult(context: Context, event: OperationEvent): Partial<Context> {
+  const result = resultOf(event);
+  if (result === null) return {};
+  const known = context.result ?? context.candidate;
+  // What was asked before it came says nothing against it.
+  if (known === null) return { candidate: result, pollCursor: context.pollCursor + 1 };
+  return known.digest === result.digest ? {} : { audit: append(context.audit, evidenceOf(context, event), MAX_AUDIT) };
+}
+
 /** The fields of a step begin anew: no failures, no step deadline, due at once. */
 const freshStep = (event: OperationEvent): Partial<Context> => ({ failures: 0, stepDeadline: null, dueAt: event.at });
 
@@ -169,12 +192,19 @@ export const updates = {
     const task = taskOf(event);
     if (!task) return {};
     const known = { ...context, ...seen(context, task) };
-    return { ...seen(context, task), pollCursor: context.pollCursor + 1, failures: 0, dueAt: nextPoll(known, event) };
+    return {
+      ...seen(context, task),
+      ...distrustCandidate(context, event),
+      pollCursor: context.pollCursor + 1,
+      failures: 0,
+      dueAt: nextPoll(known, event),
+    };
   },
   applyParkedStatus: (context, event) => {
     const task = taskOf(event);
     return {
       ...(task ? seen(context, task) : {}),
+      ...distrustCandidate(context, event),
       pollCursor: context.pollCursor + 1,
       dueAt: nextParkedTry(context, event),
     };
@@ -267,6 +297,7 @@ export const updates = {
   }),
   loseChannel: (context, event) => ({
     ...resumeClock(context, event),
+    ...keepResult(context, event),
     pollCursor: context.pollCursor + 1,
     failures: context.failures + 1,
     dueAt: event.at + context.policy.minPollIntervalMs,
@@ -294,7 +325,12 @@ export const updates = {
   }),
   resendCancel: (context, event) => {
     const task = taskOf(event);
-    return { ...(task ? seen(context, task) : {}), pollCursor: context.pollCursor + 1, dueAt: nextTry(context, event) };
+    return {
+      ...(task ? seen(context, task) : {}),
+      ...distrustCandidate(context, event),
+      pollCursor: context.pollCursor + 1,
+      dueAt: nextTry(context, event),
+    };
   },
   /** B10: the cancel won. What the tool did before that is for somebody to look at, unless it cannot have done anything. */
   confirmCancel: (context, event) => ({
@@ -371,7 +407,10 @@ export const updates = {
             observedAt: event.at,
             evidence: { ...evidenceOf(context, event), note: clip(`${event.by}: ${event.note}`), status: event.status },
           },
-          result: event.status === 'cancelled' ? null : (event.result ?? context.result),
+          result:
+            event.status === 'cancelled'
+              ? null
+              : (event.result ?? context.result ?? candidateFor(context, event.status)),
           stepDeadline: event.at + context.policy.fetchBudgetMs,
           parked: null,
         }
@@ -389,6 +428,7 @@ export const updates = {
   }),
   /** Evidence woke a record that was waiting: what it can ask is due now. */
   askNow: (_, event) => ({ dueAt: event.at }),
+  keepCandidate: keepResult,
   keepForAudit: (context, event) => ({ audit: append(context.audit, evidenceOf(context, event), MAX_AUDIT) }),
   adoptEpoch: (_, event) => (event.type === 'epoch.adopt' ? { executionEpoch: event.executionEpoch } : {}),
 } satisfies Record<string, Update>;

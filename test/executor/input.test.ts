@@ -299,6 +299,84 @@ describe.each(LEDGERS)('input on the %s ledger', (kind) => {
     expect(await answersTo(server, taskId)).toMatchObject([YES]);
   });
 
+  describe('B11: the result arrives on the channel that was held for questions', () => {
+    it('it is accepted without being fetched again', async () => {
+      const { server, ledger } = bench();
+      const executor = await bench().executor();
+      const { id, taskId } = await open(executor, bench());
+      await server.control({ op: 'complete', taskId });
+      expect(await executor.wait(id)).toMatchObject({
+        receipt: { outcome: 'completed', released: true },
+        output: { kind: 'result', value: { content: [{ text: 'done' }] } },
+      });
+      expect(await asked(server, 'tasks/result', taskId)).toBe(1);
+      // Not on the word of the channel: the status was read.
+      expect(await pathOf(ledger, id)).toContain('TERMINAL_OBSERVED.outcome');
+      expect(await ledger.audit()).toEqual([]);
+    });
+
+    it('a JSON-RPC error that a failed task ended with: the same', async () => {
+      const { server } = bench();
+      const executor = await bench().executor();
+      const { id, taskId } = await open(executor, bench());
+      await server.control({ op: 'fail', taskId, code: -32077 });
+      expect(await executor.wait(id)).toMatchObject({
+        receipt: { outcome: 'failed', resultKind: 'error' },
+        output: { kind: 'error', value: { code: -32077 } },
+      });
+      // Held, and read a second time: an error may pass.
+      expect(await asked(server, 'tasks/result', taskId)).toBe(2);
+    });
+
+    it('the server forgets the task before its status was read: parked with the result, and a human accepts it', async () => {
+      const { server, ledger } = bench();
+      const executor = await bench().executor();
+      const { id, taskId } = await open(executor, bench(), 1, { minPollIntervalMs: 1_000, parkedIntervalMs: 60_000 });
+      await server.control({ op: 'complete', taskId });
+      const held = await until(executor, id, (_, { snapshot }) => snapshot.context.candidate !== null);
+      expect(held.snapshot.context).toMatchObject({ terminal: null, result: null });
+      await server.control({ op: 'forget', taskId });
+      await until(executor, id, (state) => state === 'PARKED.watching');
+      const verdict = { verb: 'accept', status: 'completed', payload: null, note: 'it came on the channel' } as const;
+      expect(await executor.reconcile(id, 'a human', verdict)).toMatchObject({ kind: 'taken' });
+      await until(executor, id, (state) => state === 'ACCEPTED');
+      expect(await executor.outcome(id)).toMatchObject({ output: { value: { content: [{ text: 'done' }] } } });
+      expect(await ledger.audit()).toEqual([]);
+    });
+
+    it('B9: after a cancel was asked and the channel let go: kept, and accepted when the cancel came too late', async () => {
+      const { server } = bench();
+      const executor = await bench().executor();
+      const { id, taskId } = await open(executor, bench());
+      await server.control({ op: 'fault', method: 'tasks/cancel', taskId, kind: 'delay', ms: 1_000 });
+      await executor.cancel(id);
+      await eventually(async () => (await asked(server, 'tasks/cancel', taskId)) > 0);
+      await server.control({ op: 'complete', taskId });
+      const kept = await until(executor, id, (_, { snapshot }) => snapshot.context.candidate !== null);
+      expect(kept.record.state).toBe('CANCEL_REQUESTED.sending');
+      await server.control({ op: 'fault', method: 'tasks/result', taskId, kind: 'rpc', code: -32603, times: 1_000 });
+      expect(await executor.wait(id)).toMatchObject({ receipt: { outcome: 'completed' }, output: { kind: 'result' } });
+    });
+
+    it('B10 B12: the cancel won nevertheless: the result is for the audit', async () => {
+      const { server, ledger } = bench();
+      const executor = await bench().executor();
+      const { id, taskId } = await open(executor, bench());
+      await server.control({ op: 'fault', method: 'tasks/cancel', taskId, kind: 'delay', ms: 1_000 });
+      await server.control({ op: 'lyingCancel', on: true });
+      await executor.cancel(id);
+      await eventually(async () => (await asked(server, 'tasks/cancel', taskId)) > 0);
+      await server.control({ op: 'complete', taskId });
+      const kept = await until(executor, id, (_, { snapshot }) => snapshot.context.candidate !== null);
+      const digest = kept.snapshot.context.candidate?.digest ?? '';
+      const { receipt, output } = await executor.wait(id);
+      await server.control({ op: 'lyingCancel', on: false });
+      expect(receipt).toMatchObject({ outcome: 'cancelled', auditResultDigest: digest, resultDigest: null });
+      expect(output).toBeNull();
+      expect(await ledger.readPayload(id, digest)).toContain('done');
+    });
+  });
+
   it('stdio: `answer` and `cancel` of another process are obeyed through the one that has the server', async () => {
     const { stage } = bench();
     const port = await freePort();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Policy, TerminalReceipt } from '../../machines/index.ts';
+import type { LogEntry, Policy, TerminalReceipt } from '../../machines/index.ts';
 import { asked, started, taskIdOf, useBench } from '../support/bench.ts';
-import { accepted, FAST, LEDGERS, until } from '../support/rig.ts';
+import { accepted, eventually, FAST, LEDGERS, until } from '../support/rig.ts';
 import { pathOf } from '../support/stage.ts';
 
 /** Little patience for a result, and no look at a parked operation by itself. */
@@ -141,6 +141,65 @@ describe.each(LEDGERS)('results on the %s ledger', (kind) => {
     ]);
     // Kept, released or not.
     expect(await ledger.readPayload(id, receipt.resultDigest ?? '')).toContain('done');
+  });
+
+  it('B12: an output guard that never settles: neither released nor refused, said in the log, asked again later', async () => {
+    const { ledger, server } = bench();
+    const logged: LogEntry[] = [];
+    let aborted = false;
+    const stuck = await bench().executor({
+      guardTimeoutMs: 300,
+      log: (entry) => void logged.push(entry),
+      outputGuards: [
+        (_, signal) =>
+          new Promise(() => {
+            signal.addEventListener('abort', () => {
+              aborted = true;
+            });
+          }),
+      ],
+    });
+    const call = bench().call({});
+    const id = await accepted(stuck, call);
+    const entry = await eventually(async () => logged.find(({ event }) => event === 'output-guard.timeout'));
+    expect(entry).toMatchObject({
+      level: 'error',
+      operationId: id,
+      detail: { why: expect.stringContaining('300 ms') },
+    });
+    expect(aborted).toBe(true);
+    const held = await until(stuck, id, (_, { record }) => record.lease === null);
+    expect(held.record.state).toBe('FETCHING_RESULT.verified');
+    expect(await stuck.outcome(id)).toBeNull();
+    // Due again, but not at once.
+    expect(held.record.dueAt).toBeGreaterThan((await ledger.now()) + 5_000);
+    expect(held.record.dueAt).toBeLessThan((await ledger.now()) + 60_000);
+    if (kind === 'redis') return;
+    await stuck.stop();
+
+    // The result is in hand: whoever is next needs nothing but a guard that answers.
+    await server.control({ op: 'forget', taskId: taskIdOf(held) });
+    const next = await bench().executor({ endpoints: [call.endpoint], outputGuards: [() => ({ release: true })] });
+    await until(next, id, (state) => state === 'ACCEPTED', 45_000);
+    expect((await next.outcome(id))?.receipt).toMatchObject({ outcome: 'completed', released: true });
+  }, 60_000);
+
+  it('stopping does not wait for an output guard', async () => {
+    let asked = false;
+    const executor = await bench().executor({
+      outputGuards: [
+        () => {
+          asked = true;
+          return new Promise(() => undefined);
+        },
+      ],
+    });
+    const id = await accepted(executor, bench().call({}));
+    await eventually(async () => asked);
+    await executor.stop();
+    const { ledger } = bench();
+    expect((await ledger.load(id))?.state).toBe('FETCHING_RESULT.verified');
+    expect(await ledger.readReceipt(id)).toBeNull();
   });
 
   it("F6: a result in hand survives the executor's death: accepted by the next one although the server forgot it", async () => {

@@ -119,6 +119,8 @@ describe('B7: the requested schema', () => {
     ['a list', []],
     ['nothing that compiles', { type: 'colour' }],
     ['a pattern that is none', { properties: { colour: { pattern: '(' } } }],
+    ['a pattern that looks around', { properties: { colour: { pattern: '^(?!blue).*$' } } }],
+    ['a pattern that refers back', { properties: { colour: { pattern: '^(.)\\1$' } } }],
     ['something to fetch', { properties: { colour: { $ref: 'http://127.0.0.1:9/colour.json' } } }],
     ['something to read', { $ref: 'file:///etc/passwd' }],
     ['another meta schema to fetch', { $schema: 'http://127.0.0.1:9/meta', $ref: 'http://127.0.0.1:9/meta' }],

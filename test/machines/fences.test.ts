@@ -41,6 +41,7 @@ const EVIDENCE: readonly Fence[] = [
   ['result.fetched', into.completed, (under) => say.fetched(RESULT, under), TASK],
   ['cancel.confirmed', into.cancelling, (under) => say.confirmed(under), TASK],
   ['lookup.found', into.unknown, (under) => say.found({}, under), LOOKUP],
+  ['input.channelClosed (with a result)', into.cancelling, (under) => say.channelClosed(under, RESULT), TASK],
 ];
 const ANSWERS: readonly Fence[] = [
   ['lookup.neverCreated', into.unknown, (under) => say.neverCreated(1, under), LOOKUP],

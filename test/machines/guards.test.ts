@@ -16,6 +16,7 @@ import {
   type Builder,
   contextOf,
   digestOf,
+  ERROR_RESULT,
   into,
   OTHER_RESULT,
   play,
@@ -164,6 +165,14 @@ const EXAMPLES: Record<GuardName, readonly [yes: Example, no: Example]> = {
   resultIsInHand: [
     [{ result: RESULT }, say.gone()],
     [{}, say.gone()],
+  ],
+  candidateFits: [
+    [{ candidate: RESULT }, say.receipt({ status: 'completed' }, null)],
+    [{ candidate: ERROR_RESULT, ...observed('completed') }, say.resultNotFound()],
+  ],
+  fitsOutcome: [
+    [observed('completed'), say.channelClosed({}, RESULT)],
+    [observed('completed'), say.channelClosed({}, ERROR_RESULT)],
   ],
   bringsResult: [
     [{}, say.receipt({}, RESULT)],

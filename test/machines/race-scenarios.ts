@@ -1451,6 +1451,215 @@ export const RACES: readonly Row[] = [
     ],
   },
   {
+    row: 'B11: a result arrives on the channel that was held for questions: no evidence of the end, but never thrown away',
+    scenarios: [
+      {
+        title: 'while listening: the status decides, and the fetch needs no server',
+        steps: [
+          ...into.listening,
+          [say.channelClosed({}, RESULT), 'taken'],
+          holds({ candidate: RESULT, result: null, terminal: null }),
+          [say.accept(), 'refused'],
+          [say.status('completed'), 'TERMINAL_OBSERVED.outcome'],
+          [say.fetched(RESULT), 'FETCHING_RESULT.verified'],
+          [say.channelClosed({}, RESULT), 'taken'],
+          audited(),
+          [say.accept(), 'ACCEPTED'],
+        ],
+      },
+      ...(['asking', 'replied', 'delivering'] as const).map((state) => ({
+        title: `while a question is open (${state})`,
+        steps: [
+          ...into[state],
+          [say.channelClosed({}, RESULT), 'WORKING.listening'] as const,
+          holds({ candidate: RESULT, pausedAt: null }),
+        ],
+      })),
+      {
+        title: 'of a channel that was replaced: kept, the open question stays',
+        steps: [
+          ...into.asking,
+          [say.channelClosed({ inputRound: 0 }), 'refused'],
+          [say.channelClosed({ inputRound: 0 }, RESULT), 'taken'],
+          holds({ candidate: RESULT }),
+        ],
+      },
+      {
+        title: 'about another task, or without a result and late: nothing',
+        steps: [
+          ...into.working,
+          [say.channelClosed({ taskId: 'task-2' }, RESULT), 'refused'],
+          [say.channelClosed({}), 'refused'],
+        ],
+      },
+      {
+        title: 'a second one that differs: the first stays, the audit has both',
+        steps: [
+          ...into.working,
+          [say.channelClosed({}, RESULT), 'taken'],
+          [say.channelClosed({}, OTHER_RESULT), 'taken'],
+          holds({ candidate: RESULT }),
+          audited('input.channelClosed'),
+        ],
+      },
+      {
+        title: 'and the status that is read after it is not terminal: it was not the final one',
+        steps: [
+          ...into.working,
+          remember('before'),
+          [say.channelClosed({}, RESULT), 'taken'],
+          [say.status('working', 'before'), 'refused'],
+          holds({ candidate: RESULT }),
+          [say.status('working'), 'taken'],
+          holds({ candidate: null }),
+          check(({ audit }) => expect(audit).toMatchObject([{ status: 'working', resultDigest: RESULT.digest }])),
+        ],
+      },
+      {
+        title: 'a cancel won: for the audit only',
+        steps: [
+          ...into.cancelling,
+          [say.channelClosed({}, RESULT), 'taken'],
+          [say.confirmed(), 'CANCEL_REQUESTED.confirmed'],
+          [say.accept({}, {}, { released: false, marks: [] }, RESULT), 'CANCELLED_ACCEPTED'],
+          holds({ result: null, auditResult: RESULT, effectReconciliationRequired: true }),
+        ],
+      },
+      {
+        title: 'after the cancel won, and after a cancelled status: the same',
+        steps: [
+          ...into.confirmed,
+          [say.channelClosed({}, RESULT), 'taken'],
+          holds({ candidate: RESULT, result: null }),
+        ],
+      },
+      {
+        title: 'after a cancelled status',
+        steps: [
+          ...into.cancelledSeen,
+          [say.channelClosed({}, RESULT), 'taken'],
+          holds({ candidate: RESULT, result: null }),
+        ],
+      },
+      {
+        title: 'the completion was first: the cancel is refused, the status says completed',
+        steps: [
+          ...into.cancelling,
+          [say.channelClosed({}, RESULT), 'taken'],
+          [say.cancelRefused(), 'CANCEL_REQUESTED.confirming'],
+          [say.status('completed'), 'TERMINAL_OBSERVED.outcome'],
+          holds({ candidate: RESULT }),
+        ],
+      },
+      {
+        title: 'the id is unknown by then, the outcome too: a human accepts with it',
+        steps: [
+          ...into.listening,
+          [say.channelClosed({}, RESULT), 'taken'],
+          [say.notFound(), 'CLASSIFYING_NOT_FOUND'],
+          [say.noLookup(), 'PARKED.watching'],
+          parkedFor('unknown-id'),
+          [say.acceptByHand('completed', null), 'TERMINAL_OBSERVED.outcome'],
+          holds({ result: RESULT }),
+        ],
+      },
+      {
+        title: 'a JSON-RPC error is no result of a completed call, also by hand',
+        steps: [
+          ...into.unknownId,
+          [say.channelClosed({}, ERROR_RESULT), 'taken'],
+          [say.acceptByHand('completed', null), 'refused'],
+          [say.acceptByHand('failed', null), 'TERMINAL_OBSERVED.outcome'],
+          holds({ result: ERROR_RESULT }),
+        ],
+      },
+      {
+        title: "the hand's own result counts more",
+        steps: [
+          ...into.unknownId,
+          [say.channelClosed({}, RESULT), 'taken'],
+          [say.acceptByHand('completed', OTHER_RESULT), 'TERMINAL_OBSERVED.outcome'],
+          holds({ result: OTHER_RESULT, candidate: RESULT }),
+        ],
+      },
+      {
+        title: 'the id is unknown by then, and the server kept a receipt: both together are enough (B13)',
+        steps: [
+          ...into.missing,
+          [say.channelClosed({ pollCursor: 0 }, RESULT), 'taken'],
+          [say.receipt({ status: 'completed' }, null), 'TERMINAL_OBSERVED.outcome'],
+          holds({ candidate: RESULT }),
+        ],
+      },
+      {
+        title: 'the receipt says completed, what came was an error: the result is still to be had',
+        steps: [
+          ...into.missing,
+          [say.channelClosed({}, ERROR_RESULT), 'taken'],
+          [say.receipt({ status: 'completed' }, null), 'PARKED.waiting'],
+          parkedFor('result-unavailable'),
+          [say.channelClosed({}, ERROR_RESULT), 'taken'],
+          [say.channelClosed({}, RESULT), 'FETCHING_RESULT.verified'],
+        ],
+      },
+      {
+        title: 'while it is fetched, and the server forgets: what came is used',
+        steps: [
+          ...into.completed,
+          [say.channelClosed({}, RESULT), 'taken'],
+          [say.resultNotFound(), 'FETCHING_RESULT.retrying'],
+          [say.resultNotFound(), 'taken'],
+          [say.fetched(RESULT), 'FETCHING_RESULT.verified'],
+        ],
+      },
+      {
+        title: 'while it is fetched, but it cannot be read back: the budget still counts',
+        steps: [
+          ...into.completed,
+          [say.channelClosed({}, RESULT), 'taken'],
+          wait(60_001),
+          [say.resultNotFound(), 'CLASSIFYING_NOT_FOUND'],
+        ],
+      },
+      {
+        title: 'after the server forgot: an observed outcome has its result after all',
+        steps: [
+          ...into.completed,
+          [say.resultNotFound(), 'CLASSIFYING_NOT_FOUND'],
+          [say.channelClosed({}, ERROR_RESULT), 'taken'],
+          [say.channelClosed({}, RESULT), 'FETCHING_RESULT.verified'],
+          holds({ result: RESULT, missing: null }),
+        ],
+      },
+      {
+        title: 'after it was parked: as above',
+        steps: [...into.unavailable, [say.channelClosed({}, RESULT), 'FETCHING_RESULT.verified']],
+      },
+      {
+        title: 'while it is disputed which task is ours: kept for the human',
+        steps: [
+          ...into.disputed,
+          [say.channelClosed({}, RESULT), 'taken'],
+          holds({ candidate: RESULT }),
+          [say.acceptByHand('completed', null), 'TERMINAL_OBSERVED.outcome'],
+        ],
+      },
+      {
+        title: 'F8: brought by an executor of an older epoch: to the inbox',
+        steps: [
+          ...into.working,
+          [say.channelClosed(OLDER), 'refused'],
+          [say.channelClosed(OLDER, RESULT), 'taken'],
+          holds({ candidate: null, inbox: [{ resultDigest: RESULT.digest } as never] }),
+        ],
+      },
+      {
+        title: 'there is no id of ours: it is about something else',
+        steps: [...into.unknown, [say.channelClosed({}, RESULT), 'refused']],
+      },
+    ],
+  },
+  {
     row: 'B7: the holder of an open channel dies (2025-11-25): noticed; the deadline does one last get before parking',
     scenarios: [
       {

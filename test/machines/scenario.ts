@@ -90,6 +90,7 @@ export function contextOf(changes: Partial<ToolOperationContext> = {}): ToolOper
     input: null,
     terminal: null,
     result: null,
+    candidate: null,
     auditResult: null,
     outputVerdict: null,
     notSubmitted: null,
@@ -189,7 +190,8 @@ export const say = {
     fact('result.notFound', { ...because, sessionChanged }, under),
   question: (schema = 'e', question = 'f', under?: Under) =>
     fact('input.requested', { schemaDigest: digestOf(schema), questionDigest: digestOf(question) }, under),
-  channelClosed: (under?: Under) => fact('input.channelClosed', because, under),
+  channelClosed: (under?: Under, result: ResultRef | null = null) =>
+    fact('input.channelClosed', { ...because, result }, under),
   sendInput: (under?: Under) => fact('input.send', { sender: 'sender-1' }, under),
   delivered: (under?: Under) => fact('input.delivered', {}, under),
   notDelivered: (under?: Under) => fact('input.notDelivered', because, under),

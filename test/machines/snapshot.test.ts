@@ -45,6 +45,12 @@ describe('round trip', () => {
     }
   });
 
+  it('a record of machine 1 has no candidate, and is read as one without', () => {
+    const { candidate: _, ...earlier } = contextOf();
+    const back = readSnapshot('op-1', JSON.stringify({ ...record(), machineVersion: 1, context: earlier }));
+    expect(back.context).toEqual({ ...earlier, candidate: null });
+  });
+
   it('a restored record goes on as if it had never been written', () => {
     const event: OperationEvent = { type: 'cancel.request', at: START + 99, random: 0, by: 'alice', reason: null };
     for (const snapshot of running) {

@@ -14,6 +14,8 @@ const EVIDENCE: readonly OperationEventType[] = [
   'lookup.found',
   'result.fetched',
   'cancel.confirmed',
+  // With a result.
+  'input.channelClosed',
 ];
 
 /** The root only keeps the evidence of an older epoch: it is no answer to evidence of the current one. */

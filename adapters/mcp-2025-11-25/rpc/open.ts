@@ -21,7 +21,19 @@ export interface OpenedConnection {
   close(): Promise<void>;
 }
 
-type Opening = Pick<OpenedConnection, 'connection' | 'listen' | 'close'>;
+interface Opening extends Pick<OpenedConnection, 'connection' | 'listen' | 'close'> {
+  /** How the server's process ended, in words; `null`: it lives, or is not ours. */
+  ending(): Promise<string | null>;
+}
+
+/** A broken pipe can be seen before the end of the process that held it, ms. */
+const ENDING_MS = 500;
+
+/** What the system says of a command that it cannot start. */
+const NOT_STARTED: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such command, or no such working directory',
+  EACCES: 'the command may not be executed',
+};
 
 /** Opens a connection and initializes it, or takes up an earlier HTTP session (B1; design section 5, "resuming needs"). */
 export async function open(
@@ -30,18 +42,26 @@ export async function open(
   settings: Settings,
 ): Promise<OpenedConnection> {
   const sessionId = endpoint.kind === 'http' ? (resume?.sessionId ?? null) : null;
-  const { connection, listen, close } =
+  const { connection, listen, close, ending } =
     endpoint.kind === 'http' ? httpConnection(endpoint, sessionId, settings) : stdioConnection(endpoint, settings);
   try {
     await connection.start().catch((error: unknown) => {
-      throw new EndpointUnavailable(`the server's process cannot be started (${errorCode(error) ?? 'no code'})`);
+      const code = errorCode(error) ?? 'no code';
+      const why = NOT_STARTED[code];
+      throw new EndpointUnavailable(
+        `the server's process cannot be started${why === undefined ? '' : `: ${why}`} (${code})`,
+      );
     });
     if (sessionId !== null) {
       connection.speak(resume?.protocolVersion ?? PROTOCOL_VERSION);
       await takeUp(connection, settings);
       return { connection, initialized: null, listen, close };
     }
-    return { connection, initialized: await initialize(connection, settings), listen: () => undefined, close };
+    const initialized = await initialize(connection, settings).catch(async (error: unknown) => {
+      const how = await ending();
+      throw how === null ? error : new EndpointUnavailable(`the server's process ${how} before it was ready`);
+    });
+    return { connection, initialized, listen: () => undefined, close };
   } catch (error) {
     await close();
     throw error;
@@ -72,6 +92,7 @@ function httpConnection(endpoint: Endpoint & { kind: 'http' }, sessionId: string
       await connection.close();
       link.close();
     },
+    ending: async () => null,
   };
 }
 
@@ -90,7 +111,12 @@ function stdioConnection(endpoint: Endpoint & { kind: 'stdio' }, settings: Setti
     },
   );
   const connection = new Connection(transport, { overHttp: false, graceMs: settings.resumeGraceMs });
-  return { connection, listen: () => undefined, close: () => connection.close() };
+  return {
+    connection,
+    listen: () => undefined,
+    close: () => connection.close(),
+    ending: () => transport.ending(ENDING_MS),
+  };
 }
 
 async function initialize(connection: Connection, settings: Settings): Promise<OpenedConnection['initialized']> {

@@ -1,3 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { deserializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -75,15 +78,49 @@ export class BoundedLines {
   }
 }
 
+export interface StdioServer extends Omit<StdioServerParameters, 'stderr'> {
+  readonly stderr: 'ignore' | 'inherit' | ((chunk: Buffer) => void);
+}
+
+/** How long something that the server started may hold its stderr open once it has ended itself, ms. */
+const STDERR_GRACE_MS = 200;
+
 /**
  * The SDK's stdio transport with another reader: its own one joins the whole buffer again for every chunk, and kills
  * the server (and with it every task it holds) when one message is over the limit.
  */
 export class BoundedStdioTransport extends StdioClientTransport {
-  constructor(server: StdioServerParameters, maxBytes: number, oversized: (requestId: number | null) => void) {
-    super(server);
+  #process: ChildProcess | undefined;
+  readonly #diagnostics: ((chunk: Buffer) => void) | null;
+
+  constructor(server: StdioServer, maxBytes: number, oversized: (requestId: number | null) => void) {
+    const { stderr } = server;
+    super({ ...server, stderr: typeof stderr === 'function' ? 'pipe' : stderr });
+    this.#diagnostics = typeof stderr === 'function' ? stderr : null;
     // A private field of the SDK's class; `limits.test.ts` fails when it is no longer there.
     Reflect.set(this, '_readBuffer', new BoundedLines(maxBytes, oversized));
+  }
+
+  override start(): Promise<void> {
+    const started = super.start();
+    // A private field of the SDK's class, set before `start` returns; `test/cli/server-start.test.ts` fails when it is gone.
+    this.#process = Reflect.get(this, '_process') as ChildProcess | undefined;
+    if (this.#diagnostics) {
+      this.stderr?.on('data', this.#diagnostics);
+      // The end of the server is its own end, and not that of a child which still holds this pipe.
+      this.#process?.once('exit', () => setTimeout(() => this.#process?.stderr?.destroy(), STDERR_GRACE_MS).unref());
+    }
+    return started;
+  }
+
+  /** How the server's process ended, in words; `null`: it has not, also not within `graceMs`. */
+  async ending(graceMs: number): Promise<string | null> {
+    const child = this.#process;
+    if (child === undefined || child.pid === undefined) return null;
+    const over = () => child.exitCode !== null || child.signalCode !== null;
+    if (!over()) await Promise.race([once(child, 'exit'), delay(graceMs, undefined, { ref: false })]);
+    if (!over()) return null;
+    return child.signalCode === null ? `ended with exit code ${child.exitCode}` : `was ended by ${child.signalCode}`;
   }
 
   /** The whole tree: a launcher that is ended leaves its server behind, which then keeps the pipes (and us) open. */

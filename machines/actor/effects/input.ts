@@ -1,15 +1,8 @@
 import { parseReply } from '../../approval-gate/reply-schema.ts';
-import type { OperationDrive } from '../drive.ts';
 import { stampOf } from '../environment.ts';
-import type { Issued, Told } from '../facts.ts';
 import { untilDefinite } from '../keep.ts';
 import type { RunEffect } from './index.ts';
 import { poll } from './poll.ts';
-
-const closed = (drive: OperationDrive, issued: Issued, reason: string): Told => ({
-  event: { ...stampOf(drive.env), type: 'input.channelClosed', claims: issued.claims, reason },
-  payloads: [],
-});
 
 /**
  * Holds the channel open on which the question will arrive, and goes on reading the status. After a failure the status is
@@ -30,7 +23,7 @@ export const listen: RunEffect = async (drive, issued, signal) => {
 
 /** The question is open on a channel of this process: wait for the human, the deadline, or the end of the channel. */
 export const holdInput: RunEffect = async (drive, issued, signal) => {
-  if (!drive.input.isOpen()) return [closed(drive, issued, 'the process that held the question is gone')];
+  if (!drive.input.isOpen()) return [drive.input.ended(issued, 'the process that held the question is gone')];
   const round = await drive.input.round();
   const wait = round.deadline + 1 - drive.env.time.now();
   if (wait <= 0)
@@ -43,7 +36,7 @@ export const holdInput: RunEffect = async (drive, issued, signal) => {
 /** The answer is recorded: mark that it may be on the wire from now on. */
 export const sendInput: RunEffect = async (drive, issued) => {
   if (!drive.input.isOpen())
-    return [closed(drive, issued, 'the channel of the question is gone; the answer was not written')];
+    return [drive.input.ended(issued, 'the channel of the question is gone; the answer was not written')];
   return [
     {
       event: { ...stampOf(drive.env), type: 'input.send', claims: issued.claims, sender: drive.newSender() },
@@ -56,7 +49,7 @@ export const sendInput: RunEffect = async (drive, issued) => {
 export const deliverInput: RunEffect = async (drive, issued) => {
   const { env, context } = drive;
   if (!drive.becomesSender() || !drive.input.isOpen())
-    return [closed(drive, issued, 'the writer of the answer is gone')];
+    return [drive.input.ended(issued, 'the writer of the answer is gone')];
   const digest = context.input?.replyDigest ?? null;
   const text =
     digest === null
@@ -82,6 +75,6 @@ export const deliverInput: RunEffect = async (drive, issued) => {
     ];
   } catch (error) {
     drive.input.close();
-    return [closed(drive, issued, `whether the answer was written is unknown: ${(error as Error).message}`)];
+    return [drive.input.ended(issued, `whether the answer was written is unknown: ${(error as Error).message}`)];
   }
 };

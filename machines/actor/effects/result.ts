@@ -1,20 +1,25 @@
 import type { Json } from '../../digest.ts';
 import { sha256 } from '../../digest.ts';
 import type { Payload } from '../../operation-protocol.ts';
+import { candidateFor } from '../../tool-operation/guards.ts';
 import { stampOf } from '../environment.ts';
 import { told } from '../facts.ts';
 import type { RunEffect } from './index.ts';
 import { noteSession, patience, permit, sessionOf, taskRef } from './requests.ts';
 
-/** Fetches and verifies the outcome's content; what was stored with an earlier step is verified from the ledger. */
+/**
+ * Fetches and verifies the outcome's content; what was stored with an earlier step, also on a question channel before
+ * the outcome was known, is verified from the ledger.
+ */
 export const fetchResult: RunEffect = async (drive, issued, signal) => {
   const { env, context } = drive;
-  if (context.result !== null) {
-    const text = await env.ledger.readPayload(drive.operationId, context.result.digest);
-    if (text !== null && sha256(text) === context.result.digest) {
+  const held = context.result ?? (context.terminal && candidateFor(context, context.terminal.status));
+  if (held !== null) {
+    const text = await env.ledger.readPayload(drive.operationId, held.digest);
+    if (text !== null && sha256(text) === held.digest) {
       return [
         {
-          event: { ...stampOf(env), type: 'result.fetched', claims: issued.claims, result: context.result },
+          event: { ...stampOf(env), type: 'result.fetched', claims: issued.claims, result: held },
           payloads: [],
         },
       ];

@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { InputChannel, InputRequest, ProtocolSession, TaskRef } from '../../../machines/operation-protocol.ts';
+import type {
+  InputChannel,
+  InputRequest,
+  Payload,
+  ProtocolSession,
+  TaskRef,
+} from '../../../machines/operation-protocol.ts';
 import {
   controls,
   freePort,
@@ -16,15 +22,20 @@ interface Heard {
   channel: InputChannel;
   requests: InputRequest[];
   closed: string[];
+  payloads: Payload[];
 }
 function listen(session: ProtocolSession, task: TaskRef): Heard {
   const requests: InputRequest[] = [];
   const closed: string[] = [];
+  const payloads: Payload[] = [];
   const channel = session.openInput(task, {
     request: (request) => void requests.push(request),
-    closed: (reason) => void closed.push(reason),
+    closed: (reason, payload) => {
+      closed.push(reason);
+      if (payload !== undefined) payloads.push(payload);
+    },
   });
-  return { channel, requests, closed };
+  return { channel, requests, closed, payloads };
 }
 
 describe('input channel over HTTP (B7)', () => {
@@ -174,6 +185,83 @@ describe('input channel over HTTP (B7)', () => {
     expect(gone.closed[0]).not.toContain('unknown');
   });
 });
+
+describe('what ends the channel is the result, verified like a fetched one (B11)', () => {
+  let server: ScriptedServer;
+  let session: ProtocolSession;
+  beforeAll(async () => {
+    server = await startScriptedServer();
+  });
+  beforeEach(async () => {
+    session = await connect({ kind: 'http', url: server.url });
+  });
+  afterEach(async () => {
+    await session.close();
+    await server.control({ op: 'clearFaults' });
+  });
+  afterAll(() => server.stop());
+  const reads = async (task: TaskRef) =>
+    (await server.log()).requests.filter(({ method, taskId }) => method === 'tasks/result' && taskId === task.taskId)
+      .length;
+
+  it('the same payload as fetched', async () => {
+    const task = await startTask(session, { outcome: 'hold' });
+    const heard = listen(session, task);
+    await server.control({ op: 'complete', taskId: task.taskId });
+    await eventually(() => heard.closed.length === 1);
+    expect(await session.result(task, 'completed')).toEqual({ kind: 'result', payload: heard.payloads[0] });
+  });
+
+  it('also told to who left, once', async () => {
+    const task = await startTask(session, { outcome: 'hold' });
+    const heard = listen(session, task);
+    await sleep(30);
+    heard.channel.close();
+    await server.control({ op: 'complete', taskId: task.taskId });
+    await eventually(() => heard.payloads.length === 1);
+    await sleep(50);
+    expect(heard.closed).toHaveLength(1);
+    expect(await reads(task)).toBe(1);
+  });
+
+  it('told to the channel that replaced the one it was held for, and to no other', async () => {
+    const task = await startTask(session, { outcome: 'hold' });
+    const first = listen(session, task);
+    await sleep(30);
+    const second = listen(session, task);
+    await server.control({ op: 'complete', taskId: task.taskId });
+    await eventually(() => second.closed.length === 1);
+    expect([first.payloads.length, second.payloads.length]).toEqual([0, 1]);
+  });
+
+  it('a JSON-RPC error: of a failed task, and read twice', async () => {
+    const task = await startTask(session, { outcome: 'hold' });
+    const heard = listen(session, task);
+    await sleep(30);
+    await server.control({ op: 'fail', taskId: task.taskId, code: -32077 });
+    await eventually(() => heard.closed.length === 1);
+    expect(heard.payloads).toMatchObject([{ kind: 'error', value: { code: -32077 } }]);
+    expect(await reads(task)).toBe(2);
+  });
+
+  it.each([
+    ['an error of a task that goes on', 'work', { kind: 'rpc', code: -32603 }],
+    ['the result of another task', 'work', otherTask()],
+    ['an empty result', 'work', { kind: 'answer', result: { content: [] } }],
+    ['no structured content', 'typed', { kind: 'answer', result: { content: [{ type: 'text', text: 'x' }] } }],
+  ] as const)('%s is no payload', async (_name, tool, fault) => {
+    const task = await startTask(session, { outcome: 'hold' }, tool);
+    await server.control({ op: 'fault', method: 'tasks/result', taskId: task.taskId, ...fault } as never);
+    const heard = listen(session, task);
+    await eventually(() => heard.closed.length === 1);
+    expect(heard.payloads).toEqual([]);
+  });
+});
+
+function otherTask() {
+  const content = [{ type: 'text', text: 'x' }];
+  return { kind: 'answer', result: { content, _meta: { [RELATED]: { taskId: 'another' } } } } as const;
+}
 
 describe('input channel over stdio (B7)', () => {
   it('works, and keeps a question that comes while nobody listens', async () => {

@@ -49,6 +49,9 @@ export function applyControl(world: World, value: unknown, dropSessions: () => v
       case 'forget':
         world.forget(task, command.receipt === true);
         return null;
+      case 'expire':
+        world.expire(task, command.inMs);
+        return null;
       case 'reuse':
         world.reuse(task, command.createdAt ?? new Date().toISOString());
         return null;

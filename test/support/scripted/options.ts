@@ -91,6 +91,8 @@ export type Control =
   | { op: 'lyingCancel'; on: boolean }
   /** Forgets the task; with `receipt` the look-up still tells how it ended. */
   | { op: 'forget'; taskId: string; receipt?: boolean }
+  /** Its time to live ends in `inMs`: until then the task says so, afterwards it is gone. */
+  | { op: 'expire'; taskId: string; inMs: number }
   /** The id now belongs to a new task. */
   | { op: 'reuse'; taskId: string; createdAt?: string }
   | { op: 'ask'; taskId: string; message: string }

@@ -155,6 +155,12 @@ export class World {
     this.touch();
   }
 
+  expire(task: Task, inMs: number): void {
+    task.ttl = Date.now() + inMs - Date.parse(task.createdAt);
+    this.touch(task);
+    setTimeout(() => this.forget(task, false), inMs);
+  }
+
   reuse(task: Task, createdAt: string): void {
     this.tasks.set(task.taskId, { ...task, createdAt, status: 'working', ending: null, prompts: [], lies: [] });
     this.touch();
