@@ -16,6 +16,8 @@ export interface LedgerOptions {
   readonly partitions?: number;
   /** How long a step is sent again before its outcome is reported as unknown. Default: 15 s. */
   readonly definiteWithinMs?: number;
+  /** How long opening tries to reach the store. Default: as a step. */
+  readonly openWithinMs?: number;
   /** How long one attempt waits for the store. Default: 5 s. */
   readonly attemptMs?: number;
   /** Default: 1 MiB. */
@@ -47,7 +49,11 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
   };
   const host = await openHost(address, options);
   try {
-    const found = await agreeOnPartitions(new Store(host, 0, storeOptions), partitions, isRedis(address) ? 16 : 1);
+    const door = new Store(host, 0, {
+      ...storeOptions,
+      definiteWithinMs: options.openWithinMs ?? storeOptions.definiteWithinMs,
+    });
+    const found = await agreeOnPartitions(door, partitions, isRedis(address) ? 16 : 1);
     return new ScriptLedger(new Store(host, found, storeOptions), {
       snapshotBytes: options.maxSnapshotBytes ?? 1024 ** 2,
       payloadBytes: options.maxPayloadBytes ?? 16 * 1024 ** 2,

@@ -1,8 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Durability, ScriptHost } from '../script-host.ts';
 import { loadScripts, type ScriptName } from '../scripts.ts';
 import { redisDurability } from './durability.ts';
 import { unavailable } from './errors.ts';
+
+/** How long a server may take to say goodbye, ms. */
+const FAREWELL_MS = 1_000;
 
 type Command = (numberOfKeys: number, ...keysAndArgs: string[]) => Promise<unknown>;
 
@@ -90,8 +94,9 @@ export class RedisHost implements ScriptHost {
     this.#listeners.clear();
     this.#subscriber?.disconnect();
     this.#subscriber = undefined;
-    // Whoever is not connected has nothing to wait for.
-    if (this.#redis.status === 'ready') await this.#redis.quit().catch(lossy);
+    // Whoever is not connected has nothing to wait for, and a server that is silent is not waited for.
+    if (this.#redis.status === 'ready')
+      await Promise.race([this.#redis.quit().catch(lossy), delay(FAREWELL_MS, undefined, { ref: false })]);
     this.#redis.disconnect();
     for (const reject of this.#pending) reject(new Error('the connection was closed'));
   }

@@ -66,21 +66,27 @@ describe('toolop run', { timeout: 120_000 }, () => {
     expect(rpc).toMatchObject({ code: 1, last: { exitCode: 1, receipt: { outcome: 'failed' } } });
   });
 
-  it('2 for what cannot be meant, with one line and the next step', async () => {
+  it('2 for what cannot be meant, with one line, the next step and what to run for help', async () => {
     const base = ['run', '--ledger', ledger, '--tool', 'work'];
-    const [badJson, noServer, badTtl, badHeader] = await Promise.all([
+    const [badJson, noServer, badTtl, badHeader, noTool] = await Promise.all([
       toolop([...base, '--args', '{topic', '--url', server.url]),
       toolop(base),
       toolop([...base, '--url', server.url, '--ttl', 'soon']),
       toolop([...base, '--header', 'secret-without-colon', '--url', server.url]),
+      toolop(['run', '--url', server.url]),
     ]);
-    for (const { code, stderr, stdout } of [badJson, noServer, badTtl, badHeader]) {
+    for (const { code, stderr, stdout } of [badJson, noServer, badTtl, badHeader, noTool]) {
       expect(code).toBe(2);
-      expect(stderr).toMatch(/^toolop: .+\n( {2}next: .+\n)?$/);
+      expect(stderr).toMatch(/^toolop: .+\n( {2}next: .+\n)?( {2}help: toolop run --help\n)$/);
       expect(stderr).not.toContain('secret-without-colon');
       expect(stdout).toBe('');
     }
     expect(badJson.stderr).toContain('--args is not JSON');
+    const unknown = await toolop(['lits']);
+    expect(unknown).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Did you mean list.*\n {2}help: toolop --help\n$/),
+    });
   });
 
   it('3 when the call is refused, and says that nothing was sent', async () => {
@@ -101,6 +107,8 @@ describe('toolop run', { timeout: 120_000 }, () => {
       expect(code).toBe(3);
     }
     expect(noTasks.last.reason).toContain('does not support tasks');
+    // It started well: what it prints then is no reason.
+    expect(noTasks.last).not.toHaveProperty('serverStderr');
   });
 
   it('the same node with the same request is the same operation; with another request it is refused', async () => {

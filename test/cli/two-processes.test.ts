@@ -44,9 +44,21 @@ describe('another process', { timeout: 120_000 }, () => {
     expect(unbound.code).toBe(2);
     expect(unbound.stderr).toContain(`--schema-digest ${question.schemaDigest}`);
     const misfit = await toolop(['answer', 'ask:1', ...binding, '--accept', '{"interpretation":"car"}', ...ledger]);
-    expect(misfit).toMatchObject({ code: 3, stderr: expect.stringContaining('replyFitsSchema') });
+    expect(misfit).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/does not fit what the question asks for; \/inter/),
+    });
+    expect(misfit.stderr).not.toContain('replyFitsSchema');
     const otherRound = await toolop(['answer', 'ask:1', '--round', '9', ...binding.slice(2), '--decline', ...ledger]);
-    expect(otherRound).toMatchObject({ code: 3, stderr: expect.stringContaining('matchesInputRound') });
+    expect(otherRound).toMatchObject({ code: 3, stderr: expect.stringContaining('another question than the one') });
+    expect(otherRound.stderr).not.toContain('matchesInputRound');
+    const otherForm = ['--round', String(question.round), '--schema-digest', 'f00d', '--decline', '--json'];
+    expect(await toolop(['answer', 'ask:1', ...otherForm, ...ledger])).toMatchObject({
+      ...{
+        code: 3,
+        last: { guards: ['matchesSchemaDigest'], message: expect.stringContaining('the form of the question') },
+      },
+    });
 
     const accept = ['--accept', '{"interpretation":"snake"}', '--wait', '--json'];
     expect(await toolop(['answer', 'ask:1', ...binding, ...accept, ...ledger])).toMatchObject({ code: 0 });

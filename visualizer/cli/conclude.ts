@@ -4,7 +4,7 @@ import { ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Ending } from './follow.ts';
 import { redacted } from './redact.ts';
 import { oneLine, shortId } from './text.ts';
-import { outputText, receiptLines, reconcileVerbs, stateView } from './views.ts';
+import { isParked, nobodyToAsk, outputText, receiptLines, reconcileVerbs, stateView } from './views.ts';
 import type { Workplace } from './workplace.ts';
 
 export interface ConcludeOptions {
@@ -36,14 +36,25 @@ export async function conclude(place: Workplace, operationId: string, options: C
     });
     return exitCode;
   }
-  if (opened.record.state.startsWith('PARKED')) {
+  if (isParked(opened)) {
     const why = context.parked;
     output.say(
       output.paint.yellow(`parked (${why?.reason}): what became of the call is unknown; nothing was tried again`),
     );
     if (why?.note) output.say(`  ${oneLine(redacted(why.note, context), 500)}`);
-    output.say(`  see the evidence and decide: ${place.hint('reconcile', operationId)}`);
-    output.emit({ type: 'parked', exitCode: ExitCode.unknown, ...stateView(opened), verbs: reconcileVerbs(opened) });
+    const { lines, told } = place.lastWords;
+    const verbs = reconcileVerbs(opened);
+    if (nobodyToAsk(opened)) {
+      output.say(
+        `  nothing can be asked any more${context.cancel ? ', so the cancel cannot be confirmed' : ''}: look at what the tool should have changed, then`,
+      );
+      for (const line of told) output.say(`  ${line}`);
+    }
+    output.say(`  see the evidence and decide (${verbs.join(', ')}): ${place.hint('reconcile', operationId)}`);
+    output.emit({
+      ...{ type: 'parked', exitCode: ExitCode.unknown, ...stateView(opened), verbs },
+      ...(lines.length > 0 ? { serverStderr: lines } : {}),
+    });
     return ExitCode.unknown;
   }
   for (const line of options.leaving) output.say(line);

@@ -10,6 +10,8 @@ export class CliFailure extends Error {
     readonly next?: string,
     /** Machine-readable facts for `--json`. */
     readonly detail: Readonly<Record<string, unknown>> = {},
+    /** More lines for people, between what was wrong and the next step. */
+    readonly notes: readonly string[] = [],
   ) {
     super(message);
   }
@@ -18,13 +20,18 @@ export class CliFailure extends Error {
 export const usage = (message: string, next?: string, detail?: Readonly<Record<string, unknown>>): CliFailure =>
   new CliFailure(ExitCode.usage, message, next, detail);
 
+/** Why the ledger does not answer. That a step can safely be sent again is of no use to somebody who sends none. */
+export function ledgerTrouble(error: LedgerUnavailable): string {
+  return error.message.replace(/; whether the step was taken is unknown.*$/s, '');
+}
+
 /** Any error, as one that can be shown. */
 export function asFailure(error: unknown): CliFailure {
   if (error instanceof CliFailure) return error;
   if (error instanceof LedgerUnavailable) {
     return new CliFailure(
       ExitCode.ledger,
-      `the ledger is unavailable: ${error.message}`,
+      `the ledger is unavailable: ${ledgerTrouble(error)}`,
       'check --ledger (or TOOLOP_LEDGER) and that the store runs, then try again',
     );
   }

@@ -1,11 +1,16 @@
 /** Follows one operation on the terminal until it is over, parked, or the user stops waiting. */
 import { select } from '@inquirer/prompts';
 import type { Opened } from '../../machines/actor/store.ts';
+import { LedgerUnavailable } from '../../machines/index.ts';
+import { ledgerTrouble } from './failure.ts';
 import type { Interrupts, Wish } from './interrupts.ts';
+import { LedgerWatch } from './ledger-watch.ts';
+import { lostSight } from './lost-sight.ts';
 import { isInteractive, Prompter } from './prompts/prompter.ts';
 import { Questions } from './questions.ts';
+import { refusalWords } from './refused.ts';
 import { oneLine } from './text.ts';
-import { progressLine, stateView } from './views.ts';
+import { isParked, progressLine, stateView } from './views.ts';
 import type { Workplace } from './workplace.ts';
 
 /** `seen`: what `until` waited for is so. `left`: the waiting was stopped; the operation goes on. */
@@ -50,20 +55,27 @@ export async function follow(place: Workplace, options: FollowOptions): Promise<
   };
   if (ownsServer) prompter?.watchKeyboard(() => interrupts.raise('interrupt'));
   interrupts.listen(heard);
+  const watch = new LedgerWatch(place.ledger, output);
+  void watch.keep(stop.signal);
+  let seen: string | undefined;
   try {
     let shown = '';
-    for await (const opened of executor.follow(operationId, stop.signal)) {
+    for await (const opened of untilLeft(executor.follow(operationId, stop.signal), stop.signal)) {
       const line = progressLine(opened);
       // Most revisions are polls that changed nothing a human can see.
       if (line.slice(9) !== shown) output.say(line);
       shown = line.slice(9);
-      const question = await questions.update(opened);
+      seen = opened.record.state;
+      const question = await watch.patiently(() => questions.update(opened), stop.signal);
       output.emit({ type: 'state', ...stateView(opened), ...(question ? { question } : {}) });
       if (opened.snapshot.status === 'done') return 'over';
       if (options.until?.(opened)) return 'seen';
       if (opened.snapshot.context.parked && isParked(opened) && !options.throughParked) return 'parked';
     }
-    return 'left';
+    // Looked at anew: whoever leaves as the ledger goes is not to wait for it either.
+    const trouble = await watch.look();
+    if (trouble === null) return 'left';
+    throw lostSight(place, operationId, { trouble, ...(seen ? { seen } : {}), ownsServer });
   } finally {
     stop.abort();
     await questions.close();
@@ -71,7 +83,25 @@ export async function follow(place: Workplace, options: FollowOptions): Promise<
   }
 }
 
-const isParked = ({ record }: Opened): boolean => record.state.startsWith('PARKED');
+/** Ends at once when the waiting is stopped, also while the next state is being read from a ledger that is silent. */
+async function* untilLeft(states: AsyncGenerator<Opened>, signal: AbortSignal): AsyncGenerator<Opened> {
+  const left = new Promise<null>((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+  try {
+    for (;;) {
+      const next = states.next();
+      // Not waited for any more, when it is left.
+      next.catch(() => undefined);
+      const step = await Promise.race([left, next]);
+      if (step === null || step.done) return;
+      yield step.value;
+    }
+  } finally {
+    states.return(undefined).catch(() => undefined);
+  }
+}
 
 async function waitOrCancel(
   place: Workplace,
@@ -98,9 +128,12 @@ async function waitOrCancel(
     if (choice === 'wait') return 'wait';
     const answer = await executor.cancel(operationId, by, 'Ctrl-C');
     if (answer.kind === 'taken') return 'cancelled';
-    if (answer.kind !== 'missing') output.say(`  ${oneLine(answer.reason, 300)}`);
+    if (answer.kind === 'already') output.say(`  ${answer.reason}`);
+    if (answer.kind === 'refused') output.say(`  ${oneLine(refusalWords(answer), 300)}`);
     return 'wait';
-  } catch {
-    return 'leave';
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) return 'leave';
+    output.say(`  the cancel could not be written down: ${oneLine(ledgerTrouble(error), 300)}`);
+    return 'wait';
   }
 }

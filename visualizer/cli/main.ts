@@ -18,13 +18,13 @@ import { Output } from './output.ts';
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
-const finish = finisher((output, result) => {
+const finish = finisher((output, command, result) => {
   if ('code' in result) {
     process.exitCode = result.code;
     return;
   }
   const failure = asFailure(result.error);
-  output.fail(failure);
+  output.fail(failure, `toolop ${command} --help`);
   process.exitCode = failure.exitCode;
 });
 
@@ -33,7 +33,7 @@ const program = new Command('toolop')
   .version(version())
   .exitOverride()
   .configureOutput({ outputError: () => undefined })
-  .addHelpText('after', `\n${EXIT_CODES_HELP}`);
+  .addHelpText('after', `\nEach command has examples: toolop run --help\n\n${EXIT_CODES_HELP}`);
 for (const add of [addRun, addList, addShow, addAttach, addCancel, addAnswer, addReconcile]) add(program, finish);
 for (const command of program.commands) command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
 
@@ -44,11 +44,17 @@ try {
   // Help and version are told by throwing, too.
   if (error.exitCode !== 0 && error.code !== 'commander.help') {
     const output = new Output(process.argv.includes('--json'), false);
-    output.fail(usage(error.message.replace(/^error: /, ''), 'toolop --help, or --help after a command'));
+    output.fail(usage(error.message.replace(/^error: /, '')), ['toolop', ...meant(), '--help'].join(' '));
     process.exitCode = ExitCode.usage;
   } else if (error.code === 'commander.help') {
     process.exitCode = ExitCode.usage;
   }
+}
+
+/** The command that a wrong command line is about, if it names one. */
+function meant(): readonly string[] {
+  const named = process.argv[2];
+  return program.commands.some((command) => command.name() === named) ? [named as string] : [];
 }
 
 /** From the package, wherever this file lies in it: beside the sources, or in `dist`. */

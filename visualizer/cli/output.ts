@@ -1,6 +1,7 @@
 /** Where the words of a command go: answers to stdout, everything about the way there to stderr. */
 import pc from 'picocolors';
 import type { LogEntry } from '../../machines/index.ts';
+import { ExitCode } from './exit-codes.ts';
 import type { CliFailure } from './failure.ts';
 import { jsonLine, oneLine } from './text.ts';
 
@@ -35,12 +36,15 @@ export class Output {
     this.#toStderr(this.paint.dim(`[${entry.level}] ${entry.event}${oneLine(detail, 500)}`));
   };
 
-  fail(failure: CliFailure): void {
+  /** `help`: the command line that explains what was used wrongly. */
+  fail(failure: CliFailure, help: string): void {
     this.release();
-    const { message, next, exitCode, detail } = failure;
+    const { message, next, exitCode, detail, notes } = failure;
     this.emit({ type: 'error', exitCode, message, next: next ?? null, ...detail });
     this.say(`${this.paint.red('toolop:')} ${oneLine(message, 2_000)}`);
+    for (const note of notes) this.say(`  ${note}`);
     if (next !== undefined) this.say(`  next: ${oneLine(next, 2_000)}`);
+    if (exitCode === ExitCode.usage) this.say(`  help: ${help}`);
     if (this.verbose)
       this.#toStderr(this.paint.dim(String((failure.cause as Error | undefined)?.stack ?? failure.stack)));
   }

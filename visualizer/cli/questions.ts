@@ -1,8 +1,10 @@
 /** The input rounds of the operation that is followed: shown while they are open, answered at most once. */
 import type { Opened } from '../../machines/actor/store.ts';
+import { schemaProblems } from '../../machines/approval-gate/reply-schema.ts';
 import type { OpenRound } from '../../machines/index.ts';
 import { askForm } from './prompts/form.ts';
 import { isInterrupted, isWithdrawn, type Prompter } from './prompts/prompter.ts';
+import { refusalWords } from './refused.ts';
 import { oneLine } from './text.ts';
 import { openQuestion } from './views.ts';
 import type { Workplace } from './workplace.ts';
@@ -75,7 +77,9 @@ export class Questions {
         const reply = await prompter.ask(signal, (context) => askForm(round, context));
         const answered = await executor.answer({ ...round, reply });
         if (answered.kind !== 'refused') return;
-        output.say(output.paint.yellow(`  ${oneLine(answered.reason, 500)}`));
+        const { schema } = round.request;
+        const problems = answered.guards.includes('replyFitsSchema') ? schemaProblems(schema, reply) : [];
+        output.say(output.paint.yellow(`  ${oneLine(refusalWords(answered, problems), 500)}`));
         if (!answered.guards.includes('replyFitsSchema')) return;
       }
     } catch (error) {

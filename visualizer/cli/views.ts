@@ -101,6 +101,11 @@ export function reconcileVerbs(opened: Opened): readonly string[] {
   return allowedVerbs(opened).flatMap((event) => VERBS[event] ?? []);
 }
 
+export const isParked = ({ record }: Opened): boolean => record.state.startsWith('PARKED');
+
+/** The only server that knew of it was a process that is gone. */
+export const nobodyToAsk = ({ snapshot }: Opened): boolean => snapshot.context.parked?.reason === 'server-gone';
+
 /** All that is known about why an operation is where it is. */
 export function evidenceOf(opened: Opened) {
   const { context } = opened.snapshot;

@@ -2,16 +2,21 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
-import { Executor, type OperationLedger } from '../../machines/index.ts';
+import { Executor, type OperationLedger, systemClock } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
 import { ExitCode } from './exit-codes.ts';
-import { CliFailure, usage } from './failure.ts';
+import { asFailure, CliFailure, usage } from './failure.ts';
+import { LastWords } from './last-words.ts';
 import { type CommonOptions, DEFAULT_LEDGER, publicLedger } from './options.ts';
 import type { Output } from './output.ts';
 import { shellWord, shortId } from './text.ts';
 
-/** How long a command that only reads or writes a request waits for a store that does not answer, ms. */
+/** How long a command waits for a store that does not answer, ms: to be opened, and for a step that only asks. */
 const PATIENCE_MS = 5_000;
+/** After this long, ms, a user should know what is being waited for. */
+const SILENCE_MS = 1_000;
+/** How long what is under way may take to be put down, ms. An absent ledger is not waited for. */
+const LEAVE_MS = 5_000;
 
 export interface Workplace {
   readonly options: CommonOptions;
@@ -19,6 +24,8 @@ export interface Workplace {
   readonly ledger: OperationLedger;
   /** Not started: writes commands and reads. A command that serves starts it. */
   readonly executor: Executor;
+  /** What the stdio server of this command said on stderr. */
+  readonly lastWords: LastWords;
   /** Who asks, as it stands in the record. */
   readonly by: string;
   /** A second executor on the same ledger, for what the first one left behind. */
@@ -40,13 +47,15 @@ export async function atWork(
   needs: WorkplaceNeeds,
   work: (place: Workplace) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const ledger = await open(options, needs);
+  const ledger = await open(options, output, needs);
+  const lastWords = new LastWords();
+  let away = false;
   const executors: Executor[] = [];
   const hire = () => {
     const executor = new Executor({
       ledger,
       namespace: options.namespace,
-      protocols: [mcp20251125()],
+      protocols: [mcp20251125({ stderr: lastWords.take })],
       log: output.log,
     });
     executors.push(executor);
@@ -58,18 +67,25 @@ export async function atWork(
       output,
       ledger,
       executor: hire(),
+      lastWords,
       by: `cli:${userName()}`,
       successor: hire,
       hint: (command, operationId, rest = []) =>
         ['toolop', command, shortId(operationId), ...rest, ...sameLedger(options)].map(shellWord).join(' '),
     });
+  } catch (error) {
+    away = asFailure(error).exitCode === ExitCode.ledger;
+    throw error;
   } finally {
-    for (const executor of executors) await executor.stop().catch(() => undefined);
+    const stopped = Promise.all(executors.map((executor) => executor.stop().catch(() => undefined)));
+    // What waits for an absent ledger is ended by closing it.
+    if (!away) await Promise.race([stopped, systemClock.sleep(LEAVE_MS)]);
     await ledger.close().catch(() => undefined);
+    await stopped;
   }
 }
 
-async function open(options: CommonOptions, needs: WorkplaceNeeds): Promise<OperationLedger> {
+async function open(options: CommonOptions, output: Output, needs: WorkplaceNeeds): Promise<OperationLedger> {
   const { ledger: address, namespace } = options;
   const isFile = !/^[a-z]+:\/\//i.test(address);
   if (isFile && !needs.makes && !existsSync(address)) {
@@ -79,14 +95,18 @@ async function open(options: CommonOptions, needs: WorkplaceNeeds): Promise<Oper
       'give its address by --ledger or TOOLOP_LEDGER; `toolop run` makes one',
     );
   }
+  const slow = setTimeout(() => output.say(`trying the ledger at ${publicLedger(address)} …`), SILENCE_MS);
   try {
     return await openLedger(address, {
       namespace,
+      openWithinMs: PATIENCE_MS,
       ...(needs.serves ? {} : { definiteWithinMs: PATIENCE_MS, attemptMs: PATIENCE_MS / 2 }),
     });
   } catch (error) {
     if (error instanceof RangeError) throw usage(error.message);
     throw error;
+  } finally {
+    clearTimeout(slow);
   }
 }
 

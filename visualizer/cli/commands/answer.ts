@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { parseReply } from '../../../machines/approval-gate/reply-schema.ts';
-import type { InputReply, OpenRound } from '../../../machines/index.ts';
+import { parseReply, schemaProblems } from '../../../machines/approval-gate/reply-schema.ts';
+import type { CommandAnswer, InputReply, OpenRound } from '../../../machines/index.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { CliFailure, usage } from '../failure.ts';
 import { findOperation } from '../find.ts';
@@ -9,8 +9,9 @@ import type { Output } from '../output.ts';
 import { askForm } from '../prompts/form.ts';
 import { isInteractive, isInterrupted, Prompter } from '../prompts/prompter.ts';
 import { questionLines } from '../questions.ts';
+import { refused } from '../refused.ts';
 import { oneLine, shortId } from '../text.ts';
-import { openQuestion, stateView } from '../views.ts';
+import { openQuestion } from '../views.ts';
 import { atWork, type Workplace } from '../workplace.ts';
 import type { Finish } from './finish.ts';
 import { tellTaken, waitForEffect } from './wait.ts';
@@ -24,6 +25,7 @@ interface AnswerOptions extends CommonOptions {
   readonly wait?: boolean;
 }
 
+type Refused = Extract<CommandAnswer, { kind: 'refused' }>;
 type Bound = Pick<OpenRound, 'round' | 'schemaDigest'>;
 
 export function addAnswer(program: Command, finish: Finish): void {
@@ -61,10 +63,7 @@ function answer(options: AnswerOptions, output: Output, id: string): Promise<Exi
     const answered = await place.executor.answer({ operationId, ...given });
     if (answered.kind === 'missing') throw new Error('the record is gone');
     if (answered.kind === 'refused') {
-      throw new CliFailure(ExitCode.notSubmitted, answered.reason, place.hint('show', operationId), {
-        guards: answered.guards,
-        ...stateView(answered.opened),
-      });
+      throw refused(place, operationId, answered, { problems: await problemsOf(place, answered, given.reply) });
     }
     const words = `round ${given.round} of ${shortId(operationId)} answered (${given.reply.action})`;
     if (options.wait) {
@@ -79,6 +78,16 @@ function answer(options: AnswerOptions, output: Output, id: string): Promise<Exi
     tellTaken(place, answered.opened, words);
     return ExitCode.completed;
   });
+}
+
+async function problemsOf(
+  place: Workplace,
+  { guards, opened }: Refused,
+  reply: InputReply,
+): Promise<readonly string[]> {
+  if (!guards.includes('replyFitsSchema')) return [];
+  const question = await openQuestion(place.ledger, opened);
+  return question ? schemaProblems(question.request.schema, reply) : [];
 }
 
 function replyOf(options: AnswerOptions): InputReply | null {

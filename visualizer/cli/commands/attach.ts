@@ -7,6 +7,7 @@ import { usage } from '../failure.ts';
 import { findOperation } from '../find.ts';
 import { follow } from '../follow.ts';
 import { Interrupts } from '../interrupts.ts';
+import { orLoseSight } from '../lost-sight.ts';
 import { type CommonOptions, collect, httpEndpoint, readHeaders, withCommonOptions } from '../options.ts';
 import type { Output } from '../output.ts';
 import { shortId } from '../text.ts';
@@ -43,7 +44,10 @@ Examples:
 }
 
 async function attach(options: AttachOptions, output: Output, id: string): Promise<ExitCode> {
-  const interrupts = new Interrupts({ early: () => undefined, impatient: () => process.exit(ExitCode.running) });
+  const interrupts = new Interrupts({
+    early: () => output.say('stopping; once more: leave at once'),
+    impatient: () => process.exit(ExitCode.running),
+  });
   try {
     return await atWork(options, output, { serves: true }, async (place) => {
       const operationId = await findOperation(place, id);
@@ -52,10 +56,12 @@ async function attach(options: AttachOptions, output: Output, id: string): Promi
         serve(place, options, opened.snapshot.context);
         await place.executor.start();
       }
-      const ending = await follow(place, { operationId, interrupts, throughParked: options.throughParked === true });
-      return conclude(place, operationId, {
-        ending,
-        leaving: [`stopped waiting for ${shortId(operationId)}; nothing was cancelled`],
+      return orLoseSight(place, operationId, async () => {
+        const ending = await follow(place, { operationId, interrupts, throughParked: options.throughParked === true });
+        return conclude(place, operationId, {
+          ending,
+          leaving: [`stopped waiting for ${shortId(operationId)}; nothing was cancelled`],
+        });
       });
     });
   } finally {

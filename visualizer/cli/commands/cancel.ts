@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
+import type { Opened } from '../../../machines/actor/store.ts';
 import { ExitCode } from '../exit-codes.ts';
-import { CliFailure } from '../failure.ts';
 import { findOperation } from '../find.ts';
 import { type CommonOptions, withCommonOptions } from '../options.ts';
 import type { Output } from '../output.ts';
+import { refused } from '../refused.ts';
 import { shortId } from '../text.ts';
-import { stateView } from '../views.ts';
-import { atWork } from '../workplace.ts';
+import { isParked, nobodyToAsk } from '../views.ts';
+import { atWork, type Workplace } from '../workplace.ts';
 import type { Finish } from './finish.ts';
 import { tellTaken, waitForEffect } from './wait.ts';
 
@@ -43,10 +44,7 @@ function cancel(options: CancelOptions, output: Output, id: string): Promise<Exi
     const answer = await place.executor.cancel(operationId, place.by, options.reason?.slice(0, 4_000) ?? null);
     if (answer.kind === 'missing') throw new Error('the record is gone');
     if (answer.kind === 'refused') {
-      throw new CliFailure(ExitCode.notSubmitted, answer.reason, place.hint('show', operationId), {
-        guards: answer.guards,
-        ...stateView(answer.opened),
-      });
+      throw refused(place, operationId, answer);
     }
     const words = answer.kind === 'already' ? answer.reason : `cancel of ${shortId(operationId)} requested`;
     if (options.wait) {
@@ -54,7 +52,17 @@ function cancel(options: CancelOptions, output: Output, id: string): Promise<Exi
       return waitForEffect(place, operationId, () => false);
     }
     tellTaken(place, answer.opened, words);
-    output.say(`  the process that serves it sends it; where none does: ${place.hint('attach', operationId)}`);
+    output.say(`  ${whoSendsIt(place, answer.opened)}`);
     return ExitCode.completed;
   });
+}
+
+function whoSendsIt(place: Workplace, opened: Opened): string {
+  const { operationId, endpoint } = opened.snapshot.context;
+  if (isParked(opened) && nobodyToAsk(opened)) {
+    return `it can be sent to nobody: its server is gone. To decide by hand: ${place.hint('reconcile', operationId)}`;
+  }
+  return endpoint.kind === 'http'
+    ? `the process that serves it sends it; where none does: ${place.hint('attach', operationId)}`
+    : `the process that runs its server sends it; to see whether it does: ${place.hint('attach', operationId)}`;
 }

@@ -9,16 +9,18 @@ type Work<O extends CommonOptions> = (options: O, output: Output, operands: read
 export type Finish = <O extends CommonOptions>(work: Work<O>) => (...given: unknown[]) => Promise<void>;
 
 /** `ended` gets the exit code or the error, whichever it was, with the output to say it on. */
-export function finisher(ended: (output: Output, result: { code: ExitCode } | { error: unknown }) => void): Finish {
+export function finisher(
+  ended: (output: Output, command: string, result: { code: ExitCode } | { error: unknown }) => void,
+): Finish {
   return <O extends CommonOptions>(work: Work<O>) =>
     async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
       const options = command.opts<O & CommonOptions>();
       const output = new Output(options.json === true, options.verbose === true);
       try {
-        ended(output, { code: await work(options, output, command.args) });
+        ended(output, command.name(), { code: await work(options, output, command.args) });
       } catch (error) {
-        ended(output, { error });
+        ended(output, command.name(), { error });
       }
     };
 }

@@ -6,6 +6,7 @@ import { findOperation } from '../find.ts';
 import { type CommonOptions, readJson, withCommonOptions } from '../options.ts';
 import type { Output } from '../output.ts';
 import { redacted } from '../redact.ts';
+import { refused } from '../refused.ts';
 import { jsonLine, oneLine, shortId } from '../text.ts';
 import { evidenceOf, reconcileVerbs, stateView } from '../views.ts';
 import { atWork, type Workplace } from '../workplace.ts';
@@ -103,12 +104,13 @@ function payloadOf(options: ReconcileOptions): Payload | null {
 function refusal(place: Workplace, operationId: string, answer: Exclude<CommandAnswer, { kind: 'taken' }>): CliFailure {
   if (answer.kind === 'missing') return usage('the record is gone');
   const verbs = reconcileVerbs(answer.opened);
-  return new CliFailure(
-    ExitCode.notSubmitted,
-    answer.reason,
-    verbs.length > 0 ? `what can be said now: ${verbs.join(', ')}` : place.hint('show', operationId),
-    { verbs, ...stateView(answer.opened) },
-  );
+  if (answer.kind === 'already') return new CliFailure(ExitCode.notSubmitted, answer.reason);
+  return refused(place, operationId, answer, {
+    ...(verbs.length > 0
+      ? { next: `${place.hint('reconcile', operationId)} shows the evidence; can be said now: ${verbs.join(', ')}` }
+      : {}),
+    detail: { verbs },
+  });
 }
 
 async function show(place: Workplace, operationId: string, secrets: boolean): Promise<ExitCode> {

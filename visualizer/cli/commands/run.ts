@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { type Endpoint, LedgerUnavailable, type SubmitAnswer, type ToolCall } from '../../../machines/index.ts';
+import type { Endpoint, SubmitAnswer, ToolCall } from '../../../machines/index.ts';
 import { conclude } from '../conclude.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { CliFailure, usage } from '../failure.ts';
 import { follow } from '../follow.ts';
 import { Interrupts } from '../interrupts.ts';
+import { orLoseSight } from '../lost-sight.ts';
 import {
   type CommonOptions,
   collect,
@@ -81,9 +82,7 @@ async function run(options: RunOptions, output: Output, serverCommand: readonly 
       const answer = await submit(place, call);
       const { operationId, existing } = answer;
       output.say(output.paint.dim(`operation ${operationId}${existing ? ' (it exists already: following it)' : ''}`));
-      return followed(place, { operationId, interrupts, call }).catch((error: unknown) => {
-        throw error instanceof LedgerUnavailable ? lostSight(place, operationId, error) : error;
-      });
+      return orLoseSight(place, operationId, () => followed(place, { operationId, interrupts, call }));
     });
   } finally {
     interrupts.close();
@@ -114,14 +113,8 @@ async function followed(place: Workplace, { operationId, interrupts, call }: Fol
   });
 }
 
-/** The operation exists: running the command again would make another one, following it does not. */
-function lostSight(place: Workplace, operationId: string, error: LedgerUnavailable): CliFailure {
-  return new CliFailure(
-    ExitCode.ledger,
-    `the ledger is unavailable: ${error.message}`,
-    `once the store runs again: ${place.hint('attach', operationId)}`,
-  );
-}
+/** The server did not get as far as to say what it can do: then what it printed may tell why. */
+const NOT_READY = /^(the server's process|initialize:|tools\/list:)/;
 
 async function submit(place: Workplace, call: ToolCall): Promise<Extract<SubmitAnswer, { kind: 'accepted' }>> {
   await place.executor.start();
@@ -130,10 +123,19 @@ async function submit(place: Workplace, call: ToolCall): Promise<Extract<SubmitA
     throw error;
   });
   if (answer.kind === 'accepted') return answer;
-  throw new CliFailure(ExitCode.notSubmitted, `refused, nothing was sent: ${answer.reason}`, answer.next, {
-    reason: answer.reason,
-    callNodeId: call.callNodeId,
-  });
+  const failedToStart = call.endpoint.kind === 'stdio' && NOT_READY.test(answer.reason);
+  const { lines, told } = place.lastWords;
+  throw new CliFailure(
+    ExitCode.notSubmitted,
+    `refused, nothing was sent: ${answer.reason}`,
+    answer.next,
+    {
+      reason: answer.reason,
+      callNodeId: call.callNodeId,
+      ...(failedToStart ? { serverStderr: lines } : {}),
+    },
+    failedToStart ? told : [],
+  );
 }
 
 function callOf(options: RunOptions, serverCommand: readonly string[]): ToolCall {

@@ -3,7 +3,8 @@ import { conclude } from '../conclude.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
 import { Interrupts } from '../interrupts.ts';
-import { stateView } from '../views.ts';
+import { orLoseSight } from '../lost-sight.ts';
+import { isParked, stateView } from '../views.ts';
 import type { Workplace } from '../workplace.ts';
 
 /** `--wait`: after a request was written down, follows until its effect is seen. */
@@ -15,21 +16,28 @@ export async function waitForEffect(
   const { output, executor } = place;
   const interrupts = new Interrupts({ early: () => undefined, impatient: () => undefined });
   try {
-    // Serves no server of its own, but what a dead process left behind is carried on.
-    await executor.start();
-    const opened = await executor.load(operationId);
-    if (opened?.snapshot.context.endpoint.kind === 'http') {
-      output.say(output.paint.dim(`if nothing moves, nobody serves it: ${place.hint('attach', operationId)}`));
-    }
-    const ending = await follow(place, { operationId, interrupts, until, silentQuestions: true });
-    return await conclude(place, operationId, {
-      ending,
-      leaving: ending === 'seen' ? ['done'] : ['stopped waiting; the request stands'],
-      quietOutput: true,
+    return await orLoseSight(place, operationId, async () => {
+      // Serves no server of its own, but what a dead process left behind is carried on.
+      await executor.start();
+      const opened = await executor.load(operationId);
+      if (opened && !isParked(opened)) output.say(output.paint.dim(ifNothingMoves(place, opened)));
+      const ending = await follow(place, { operationId, interrupts, until, silentQuestions: true });
+      return conclude(place, operationId, {
+        ending,
+        leaving: ending === 'seen' ? ['done'] : ['stopped waiting; the request stands'],
+        quietOutput: true,
+      });
     });
   } finally {
     interrupts.close();
   }
+}
+
+function ifNothingMoves(place: Workplace, { snapshot }: Opened): string {
+  const { endpoint, operationId } = snapshot.context;
+  return endpoint.kind === 'http'
+    ? `if nothing moves, nobody serves it: ${place.hint('attach', operationId)}`
+    : 'only the process that runs its stdio server can obey; if that is dead, it shows within half a minute';
 }
 
 /** The answer of a command that does not wait. */
