@@ -2,81 +2,65 @@
  * `kill -9` of the executor in every state. The process freezes itself right after the commit of the state, so that the
  * kill hits that state and no other; a second process takes over when the lease has ended.
  */
-import { describe, expect, it } from 'vitest';
-import type { ToolCall } from '../../machines/index.ts';
-import { eventually, FAST, LEDGERS, until, workCall } from '../support/rig.ts';
-import type { Control, Script, ScriptedOptions } from '../support/scripted-server.ts';
-import { callsSeen, pathOf, useStage } from '../support/stage.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OperationLedger } from '../../machines/index.ts';
+import { pathOf as chartPath, leaves } from '../machines/chart.ts';
+import { ExecutorProcess } from '../support/processes.ts';
+import { eventually, FAST, LEDGERS, NAMESPACE, type Rig, startRig, until, workCall } from '../support/rig.ts';
+import { callsSeen, pathOf, type Stage, useStage } from '../support/stage.ts';
+import { approvalOf, comeToRest, disagreements, enter, restOf, ServerPool, STORIES } from '../support/stories.ts';
 
-interface Death {
-  readonly state: string;
-  readonly script: Script;
-  readonly ends: 'completed' | 'PARKED';
-  readonly server?: Partial<ScriptedOptions>;
-  /** What is prepared on the server before the call is made. */
-  readonly prepare?: Control;
-}
+const LEASE_MS = 1_000;
 
-const DEATHS: readonly Death[] = [
-  { state: 'created', script: { ms: 20 }, ends: 'completed' },
-  { state: 'SUBMITTING.sending', script: { ms: 20 }, ends: 'PARKED' },
-  {
-    state: 'SUBMISSION_UNKNOWN',
-    script: { ms: 20 },
-    server: { lookup: true },
-    prepare: { op: 'fault', kind: 'reset', method: 'tools/call' },
-    ends: 'completed',
-  },
-  {
-    state: 'NOT_FOUND_SAFE',
-    script: { ms: 20 },
-    server: { lookup: true },
-    prepare: { op: 'fault', kind: 'resetBefore', method: 'tools/call' },
-    ends: 'completed',
-  },
-  {
-    state: 'CLASSIFYING_NOT_FOUND',
-    script: { ms: 20 },
-    server: { lookup: true },
-    prepare: { op: 'fault', kind: 'rpc', code: -32602, method: 'tasks/get' },
-    ends: 'completed',
-  },
-  { state: 'WORKING.polling', script: { ms: 100 }, ends: 'completed' },
-  { state: 'WORKING.listening', script: { ms: 50, ask: 1 }, ends: 'completed' },
-  { state: 'TERMINAL_OBSERVED.outcome', script: { ms: 20 }, ends: 'completed' },
-  { state: 'FETCHING_RESULT.verified', script: { ms: 20 }, ends: 'completed' },
-  { state: 'ACCEPTED', script: { ms: 20 }, ends: 'completed' },
-];
+it('every atomic state of the chart has one story', () => {
+  expect(STORIES.map(({ state }) => state).sort()).toEqual(leaves.map(chartPath).sort());
+});
+
+describe.each(LEDGERS)('kill -9 of an executor in every state, on the %s ledger', (kind) => {
+  const servers = new ServerPool();
+  let rig: Rig;
+  let ledger: OperationLedger;
+  beforeAll(async () => {
+    rig = await startRig(kind);
+    ledger = await rig.ledger();
+  });
+  afterAll(async () => {
+    await Promise.all(started.map((each) => each.kill()));
+    await rig?.close();
+    await servers.stop();
+  });
+  const started: ExecutorProcess[] = [];
+  const process: Stage['process'] = (orders) => {
+    const next = new ExecutorProcess({ leaseMs: LEASE_MS, ...orders, ledger: rig.address, namespace: NAMESPACE });
+    started.push(next);
+    return next;
+  };
+
+  it.concurrent.each(STORIES)(
+    '$state: a second executor goes on from there, one tools/call at the most',
+    (story) =>
+      servers.lend(story, async (server, endpoint) => {
+        const { call, first } = await enter(story, endpoint, process);
+        await first.kill();
+        for (const control of [...story.heal, ...story.finish]) await server.control(control);
+
+        const second = await rig.executor({ ledger, ...approvalOf(story) });
+        second.serve(endpoint);
+        // It rests here already: what could still go wrong waits for the end of the lease of the dead.
+        if (restOf(story.ends) === story.state) await sleep(2 * LEASE_MS);
+        const rest = await comeToRest(second, second.operationIdOf(call), story.ends);
+        await second.stop();
+        expect(rest.ending).toEqual(story.ends);
+        expect(await disagreements(server, rest)).toEqual([]);
+        expect(await ledger.audit()).toEqual([]);
+      }),
+    120_000,
+  );
+});
 
 describe.each(LEDGERS)('kill -9 of an executor on the %s ledger', (kind) => {
   const stage = useStage(kind);
-
-  it.each(DEATHS)(
-    'in $state: $ends, and one tools/call at the most',
-    async ({ state, script, ends, server: options, prepare }) => {
-      const server = await stage().server(options);
-      if (prepare) await server.control(prepare);
-      const call: ToolCall = workCall(server.endpoint, script);
-      const answerWith = { word: 'yes' };
-      const first = stage().process({ call, freezeAt: state, answerWith, policy: FAST });
-      await first.frozen();
-      await first.kill();
-      const second = stage().process({ url: server.url, answerWith, policy: FAST });
-      const reader = await stage().rig.executor();
-      const id = reader.operationIdOf(call);
-      if (ends === 'PARKED') {
-        const { snapshot } = await until(reader, id, (path) => path.startsWith('PARKED'), 15_000);
-        expect(snapshot.context.parked?.reason).toBe('no-lookup');
-        expect(await callsSeen(server)).toBeLessThanOrEqual(1);
-      } else {
-        const { receipt } = await eventually(() => reader.outcome(id), 15_000);
-        expect(receipt.outcome).toBe('completed');
-        expect((await server.log()).executions).toBe(1);
-      }
-      expect(await stage().ledger.audit()).toEqual([]);
-      await second.stop();
-    },
-  );
 
   it('between sending the call and committing the reply, no look-up: PARKED, one tools/call seen', async () => {
     const server = await stage().server();

@@ -5,9 +5,18 @@
  */
 import { writeSync } from 'node:fs';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
+import type { Reconciliation } from '../../machines/actor/commands.ts';
 import { Executor, type ToolCall } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
 import { openLedger } from '../../persistence/index.ts';
+import type { Control } from './scripted/options.ts';
+
+/** What the process does, once, when an operation first enters a state: as its own caller, or to the scripted server. */
+export type Act = { readonly at: string } & (
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'reconcile'; readonly what: Reconciliation }
+  | { readonly kind: 'control'; readonly command: Control }
+);
 
 export interface ExecutorOrders {
   readonly ledger: string;
@@ -16,8 +25,17 @@ export interface ExecutorOrders {
   readonly requestTimeoutMs?: number;
   readonly url?: string;
   readonly call?: ToolCall;
-  /** Freeze for ever after the first commit that enters this state. */
+  /** Freeze after the first commit that enters this state. `SUBMITTING.queued`: right after the creation. */
   readonly freezeAt?: string;
+  /** How long it stays frozen, ms: a holder that was stopped and goes on. Default: for ever. */
+  readonly thawAfterMs?: number;
+  readonly acts?: readonly Act[];
+  /** Stops itself (SIGSTOP) inside the effect that asks this hook: the `nth` time, counted `after` the commit of a state. */
+  readonly pauseIn?: {
+    readonly hook: 'creation' | 'question' | 'output';
+    readonly nth: number;
+    readonly after?: string;
+  };
   readonly answerWith?: Record<string, string>;
   readonly policy?: ToolCall['policy'];
   readonly executionEpoch?: number;
@@ -39,26 +57,46 @@ const executor = new Executor({
   ...(orders.url === undefined ? {} : { endpoints: [{ kind: 'http' as const, url: orders.url }] }),
   ...(orders.answerWith === undefined
     ? {}
-    : { approval: { ask: async () => ({ action: 'accept' as const, content: orders.answerWith ?? {} }) } }),
+    : {
+        approval: {
+          ask: async () => {
+            pauseIn('question');
+            return { action: 'accept' as const, content: orders.answerWith ?? {} };
+          },
+        },
+      }),
+  ...(orders.pauseIn?.hook === 'creation' ? { creationAllowed: () => pauseIn('creation') } : {}),
+  ...(orders.pauseIn?.hook === 'output' ? { outputGuards: [() => ({ release: pauseIn('output') })] } : {}),
   log: (entry) => say({ log: entry }),
 });
+let frozen = false;
+let timesAsked = 0;
+let entered = '';
+const acts = new Set(orders.acts);
 executor.env.store.onCommit(({ record, snapshot }, from) => {
   const state = statePath(snapshot);
+  entered = state;
   say({ state, from, revision: record.revision });
-  if (orders.freezeAt === state) {
-    say({ frozen: state });
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  if (orders.freezeAt === state && !frozen) freeze(state);
+  for (const act of acts) {
+    if (act.at !== state) continue;
+    acts.delete(act);
+    perform(act, record.operationId).then(
+      (answer) => say({ act: act.kind, answer }),
+      (error: Error) => say({ act: act.kind, failed: error.message }),
+    );
   }
 });
-// Killed right after the creation: nothing is begun by a process that never starts to serve.
-if (orders.freezeAt !== 'created') await executor.start();
+// Frozen before anything is begun: by a process that never starts to serve.
+const onlyCreates = orders.freezeAt === 'SUBMITTING.queued';
+if (!onlyCreates) await executor.start();
 say({ ready: executor.processId });
 if (orders.call) {
   const answer = await executor.submit(orders.call);
   say({ submit: answer });
-  if (orders.freezeAt === 'created') {
-    say({ frozen: 'created' });
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  if (onlyCreates) {
+    freeze('SUBMITTING.queued');
+    await executor.start();
   }
   if (answer.kind === 'accepted') {
     executor
@@ -72,3 +110,33 @@ process.on('SIGTERM', async () => {
   await ledger.close();
   process.exit(0);
 });
+
+/** `true`, after a stop of the whole process if it was ordered here. */
+function pauseIn(hook: string): true {
+  const { pauseIn: ordered } = orders;
+  const counts = ordered?.hook === hook && (ordered.after ?? entered) === entered;
+  if (counts && ++timesAsked === ordered.nth) {
+    say({ paused: hook });
+    process.kill(process.pid, 'SIGSTOP');
+  }
+  return true;
+}
+
+/** The whole process: no timer runs, no lease is renewed, no answer is read. */
+function freeze(state: string): void {
+  frozen = true;
+  say({ frozen: state });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, orders.thawAfterMs);
+}
+
+async function perform(act: Act, operationId: string): Promise<string> {
+  if (act.kind === 'cancel') return (await executor.cancel(operationId, 'the caller')).kind;
+  if (act.kind === 'reconcile') return (await executor.reconcile(operationId, 'operator', act.what)).kind;
+  const { endpoint } = orders.call as ToolCall;
+  if (endpoint.kind !== 'http') throw new Error('only a server over HTTP is controlled from here');
+  const response = await fetch(new URL('/control', endpoint.url), {
+    method: 'POST',
+    body: JSON.stringify(act.command),
+  });
+  return response.ok ? 'done' : response.text();
+}
