@@ -1,0 +1,4 @@
+import { tellStories } from './harness.ts';
+import { submission } from './stories/submission.ts';
+
+tellStories('submission', submission);
