@@ -1,0 +1,3 @@
+import { playAll } from './on-wire.ts';
+
+playAll('http', 'redis');

@@ -1,0 +1,52 @@
+/** What the wire proxy may be told: one fault for one message, named by method, direction and number. */
+import { z } from 'zod';
+
+const RpcError = z.strictObject({ code: z.number().int(), message: z.string(), data: z.json().optional() });
+
+/** A request that is replaced is answered here and never reaches its receiver; a response is exchanged for this one. */
+const Replacement = z.union([
+  /** HTTP only. */
+  z.strictObject({
+    status: z.number().int().min(200).max(599),
+    retryAfter: z.string().optional(),
+    body: z.string().default('replaced on the wire'),
+  }),
+  /** Text in place of the message, JSON-RPC or not. */
+  z.strictObject({ body: z.string() }),
+  z.strictObject({ error: RpcError }),
+  z.strictObject({ result: z.record(z.string(), z.json()) }),
+]);
+export type Replacement = z.infer<typeof Replacement>;
+
+const Action = z.discriminatedUnion('kind', [
+  /** Lost. Over HTTP the connection of a lost request (or JSON answer) breaks; a lost event is left out of its stream. */
+  z.strictObject({ kind: z.literal('drop') }),
+  z.strictObject({ kind: z.literal('delay'), ms: z.number().int().min(1).max(600_000) }),
+  z.strictObject({ kind: z.literal('duplicate') }),
+  /** Held until the next message of the same direction and of this method (default: the same) has passed. */
+  z.strictObject({ kind: z.literal('reorder'), behind: z.string().min(1).optional() }),
+  /** Half of it passes, then the connection is closed. */
+  z.strictObject({ kind: z.literal('truncate') }),
+  z.strictObject({ kind: z.literal('replace'), with: Replacement }),
+]);
+
+export const Rule = z
+  .strictObject({
+    /** Of a response: the method of the request that it answers. */
+    method: z.string().min(1),
+    direction: z.enum(['request', 'response', 'notification']),
+    /** The first one that is met, counted from when the rule was set. */
+    nth: z.number().int().min(1).default(1),
+    /** How many in a row. */
+    times: z.number().int().min(1).default(1),
+    action: Action,
+  })
+  .refine(({ direction, action }) => direction !== 'notification' || action.kind !== 'replace', {
+    error: 'a notification has no answer that could be replaced',
+  });
+export type Rule = z.infer<typeof Rule>;
+/** As it is written down: with its defaults left out. */
+export type RuleInput = z.input<typeof Rule>;
+
+/** What the control port takes: all rules anew. What is held at that time passes. */
+export const Command = z.strictObject({ rules: z.array(Rule) });
