@@ -256,7 +256,8 @@ export class OperationStore {
 
 /** An unchanged status is the common case of a long wait, and a parked operation asks for ever: neither leaves a line. */
 function isQuiet(event: OperationEvent, from: string, to: string): boolean {
-  return from === to && (event.type === 'poll.status' || from.startsWith('PARKED'));
+  if (from !== to) return false;
+  return event.type === 'poll.status' || (from.startsWith('PARKED') && /^(poll|lookup)\./.test(event.type));
 }
 
 function noteOf(event: OperationEvent): { note?: string } {

@@ -39,10 +39,7 @@ const NO_ID_YET: Reasons[number] = [
   ['poll.status', ...POLL_FAILURE, 'result.fetched', ...FETCH_FAILURE, ...INPUT, 'cancel.confirmed', ...CANCEL_ANSWER],
 ];
 /** Nothing is lost: a result is fetched, or fetched again, once its outcome was observed here. */
-const NO_OUTCOME_YET: Reasons[number] = [
-  'no outcome was observed: its result is fetched when one is',
-  ['result.fetched', ...FETCH_FAILURE],
-];
+const NO_OUTCOME_YET: Reasons[number] = ['no outcome was observed: its result is fetched when one is', FETCH_FAILURE];
 /** Nothing is lost: what is sent in CANCEL_REQUESTED is answered there, in PARKED or in the classification of a 404. */
 const NO_CANCEL_SENT: Reasons[number] = [
   'no cancel was sent: a task that is cancelled shows it in its next status',

@@ -336,8 +336,8 @@ const fetched = [
   { guard: 'resultVerified', target: to.verified, actions: 'storeResult' },
   { guard: 'immediateResultVerified', target: to.verified, actions: 'storeResult' },
 ] as const;
-/** A result that comes when nobody waits for it any more: taken, if its outcome was observed. */
-const lateResult = { guard: 'lateResultVerified', target: to.verified, actions: 'storeResult' } as const;
+/** A result that comes when nobody waits for it any more: taken, if its outcome was observed, and kept for it otherwise. */
+const lateResult = [{ guard: 'lateResultVerified', target: to.verified, actions: 'storeResult' }, candidate] as const;
 /** The same, on the channel that was held for questions. */
 const lateCandidate = [{ guard: 'lateCandidateFits', target: to.verified, actions: 'storeResult' }, candidate] as const;
 /** The id is unknown, but its result came on the channel while it was asked for. */
@@ -509,6 +509,7 @@ export const toolOperation = fenced.createMachine({
           { guard: 'promptRepeatsRecorded', target: to.replied, actions: 'reopenRecorded' },
           { guard: 'promptArrived', target: '#toolOperation.INPUT_REQUIRED', actions: 'openRound' },
         ],
+        'result.fetched': candidate,
         'input.channelClosed': candidate,
         'server.gone': serverGone,
       },
@@ -554,6 +555,7 @@ export const toolOperation = fenced.createMachine({
           { guard: 'isAnswerOfChannel', target: to.listening, actions: 'loseChannel' },
           candidate,
         ],
+        'result.fetched': candidate,
         'server.gone': serverGone,
       },
       states: {
@@ -598,6 +600,7 @@ export const toolOperation = fenced.createMachine({
       on: {
         ...secondSubmission,
         'cancel.confirmed': cancelWon,
+        'result.fetched': candidate,
         'input.channelClosed': candidate,
         'server.gone': serverGone,
       },
