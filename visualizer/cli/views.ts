@@ -109,10 +109,10 @@ export const nobodyToAsk = ({ snapshot }: Opened): boolean => snapshot.context.p
 /** All that is known about why an operation is where it is. */
 export function evidenceOf(opened: Opened) {
   const { context } = opened.snapshot;
-  const { parked, missing, terminal, cancel, audit, inbox, expiry, result, attempt, sentThroughAttempt } = context;
-  const { submissionKey, capabilities, closedThroughAttempt, taskId } = context;
+  const { parked, missing, terminal, cancel, audit, inbox, expiry, result, candidate } = context;
+  const { submissionKey, capabilities, attempt, sentThroughAttempt, closedThroughAttempt, taskId } = context;
   return {
-    ...{ parked, missing, terminal, cancel, audit, inbox, expiry, result, taskId, submissionKey },
+    ...{ parked, missing, terminal, cancel, audit, inbox, expiry, result, candidate, taskId, submissionKey },
     ...{ attempt, sentThroughAttempt, closedThroughAttempt, lookup: capabilities.lookup },
   };
 }

@@ -82,9 +82,8 @@ function verdictOf(options: ReconcileOptions, verb: string): Reconciliation {
   if (!note) throw usage(`${verb} needs --note: what does the verdict rest on?`);
   if (verb === 'give-up' || verb === 'never-created') return { verb, note };
   if (!status) throw usage('accept needs --status completed, failed or cancelled');
-  const payload = payloadOf(options);
-  if (status !== 'cancelled' && !payload) throw usage(`accept --status ${status} needs --result or --error`);
-  return { verb: 'accept', status, payload, note };
+  // Without a payload the chart decides whether a result is on record already.
+  return { verb: 'accept', status, payload: payloadOf(options), note };
 }
 
 function payloadOf(options: ReconcileOptions): Payload | null {
