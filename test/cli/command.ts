@@ -1,30 +1,18 @@
 /** `toolop` as a child process: started, read line by line, signalled, waited for. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Endpoint } from '../../machines/index.ts';
+import { program } from '../support/program.ts';
 
-const MAIN = compiled();
+const MAIN = fileURLToPath(new URL('../../visualizer/cli/main.ts', import.meta.url));
 const alive = new Set<ChildProcess>();
 // Of the file that imports this: the process of a test worker is killed, and says no farewell.
 afterAll(() => {
   for (const child of alive) child.kill('SIGKILL');
-  rmSync(dirname(dirname(dirname(MAIN))), { recursive: true, force: true });
 });
-
-/** As it is shipped: a start of the sources under tsx costs twice the time, and these tests start it fifty times. */
-function compiled(): string {
-  const root = fileURLToPath(new URL('../..', import.meta.url));
-  const cache = join(root, 'node_modules', '.cache');
-  mkdirSync(cache, { recursive: true });
-  const out = mkdtempSync(join(cache, 'toolop-cli-'));
-  execFileSync(process.execPath, ['--import', import.meta.resolve('tsx'), join(root, 'visualizer', 'build.ts'), out]);
-  return join(out, 'visualizer', 'cli', 'main.js');
-}
 
 export const EVERYTHING: Endpoint = {
   kind: 'stdio',
@@ -48,7 +36,7 @@ export class Command {
   readonly #ended: Promise<unknown>;
 
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn(process.execPath, [MAIN, ...args], {
+    this.#child = spawn(process.execPath, [...program(MAIN), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });

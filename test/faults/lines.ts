@@ -1,6 +1,7 @@
 /** A scripted server behind a wire proxy, on either transport. */
 import { fileURLToPath } from 'node:url';
 import type { Endpoint } from '../../machines/index.ts';
+import { program } from '../support/program.ts';
 import {
   controls,
   freePort,
@@ -48,8 +49,7 @@ export async function openStdioLine(options: Partial<ScriptedOptions>): Promise<
   const [proxyPort, serverPort] = await Promise.all([freePort(), freePort()]);
   const behind = stdioCommand(options, serverPort);
   if (behind.kind !== 'stdio') throw new Error('a stdio command is one');
-  const tsx = ['--import', import.meta.resolve('tsx')];
-  const command = [...tsx, PROXY, '--control', String(proxyPort), '--', behind.command, ...behind.args];
+  const command = [...program(PROXY), '--control', String(proxyPort), '--', behind.command, ...behind.args];
   return {
     endpoint: { kind: 'stdio', command: process.execPath, args: command },
     server: controls(serverPort),

@@ -10,6 +10,7 @@ import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LedgerIncompatible, LedgerUnavailable, type OperationLedger } from '../../machines/operation-ledger.ts';
 import { openLedger } from '../../persistence/index.ts';
+import { program } from '../support/program.ts';
 import { NAMESPACE, newOperation, step } from './steps.ts';
 
 describe('ledger in a file that several processes share', () => {
@@ -36,7 +37,7 @@ describe('ledger in a file that several processes share', () => {
 
   async function startWriter(acknowledged: Map<string, number>): Promise<ChildProcess> {
     const script = fileURLToPath(new URL('./writer.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [...program(script), path], { stdio: ['ignore', 'pipe', 'inherit'] });
     children.add(child);
     const lines = createInterface({ input: child.stdout });
     const ready = once(lines, 'line');

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { ExecutorOrders } from './executor-process.ts';
+import { program } from './program.ts';
 
 const script = fileURLToPath(new URL('./executor-process.ts', import.meta.url));
 const alive = new Set<ChildProcess>();
@@ -19,9 +20,9 @@ export class ExecutorProcess {
   readonly #waiters = new Set<() => void>();
   #errors = '';
 
-  /** `program`: another module that takes its orders and prints its lines in the same way. */
-  constructor(orders: ExecutorOrders | object, program = script) {
-    this.#child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(orders)], {
+  /** `module`: another one that takes its orders and prints its lines in the same way. */
+  constructor(orders: ExecutorOrders | object, module = script) {
+    this.#child = spawn(process.execPath, [...program(module), JSON.stringify(orders)], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     alive.add(this.#child);

@@ -11,12 +11,12 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Endpoint } from '../../machines/operation-protocol.ts';
+import { program } from './program.ts';
 import type { Control, ScriptedLog, ScriptedOptions } from './scripted/options.ts';
 
 export type { Control, Fault, Script, ScriptedLog, ScriptedOptions } from './scripted/options.ts';
 
 const MAIN = fileURLToPath(new URL('./scripted/main.ts', import.meta.url));
-const TSX = import.meta.resolve('tsx');
 
 export interface ScriptedServer {
   readonly url: string;
@@ -33,7 +33,7 @@ export interface ScriptedServer {
 
 /** Starts a scripted server over Streamable HTTP in a process of its own. It ends with this process at the latest. */
 export async function startScriptedServer(options: Partial<ScriptedOptions> = {}, port = 0): Promise<ScriptedServer> {
-  const args = ['--import', TSX, MAIN, '--http', String(port), '--with-parent', '--options', JSON.stringify(options)];
+  const args = [...program(MAIN), '--http', String(port), '--with-parent', '--options', JSON.stringify(options)];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   const first = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>;
@@ -65,7 +65,7 @@ export function stdioCommand(options: Partial<ScriptedOptions> = {}, controlPort
   return {
     kind: 'stdio',
     command: process.execPath,
-    args: ['--import', TSX, MAIN, '--stdio', '--options', JSON.stringify(options), ...control],
+    args: [...program(MAIN), '--stdio', '--options', JSON.stringify(options), ...control],
   };
 }
 

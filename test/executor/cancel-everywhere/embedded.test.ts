@@ -1,0 +1,3 @@
+import { cancelEverywhere } from './cancel-everywhere.ts';
+
+cancelEverywhere('embedded');

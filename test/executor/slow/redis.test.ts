@@ -1,0 +1,3 @@
+import { slowness } from './slowness.ts';
+
+slowness('redis');
