@@ -1,0 +1,206 @@
+/** Gathers what the checker judges: from a ledger, from scripted servers, and from what consumers were handed. */
+import { z } from 'zod';
+import { type OperationLedger, readOutcome, type TerminalOutcome, type TerminalReceipt } from '../../machines/index.ts';
+import type { OperationSummary } from '../../machines/operation-ledger.ts';
+import { ToolOperationContext } from '../../machines/tool-operation/context.ts';
+import type { Script, ScriptedLog } from '../support/scripted/options.ts';
+import { endingOf, isTerminal, type Task } from '../support/scripted/world.ts';
+import type { CallHistory, History, SeenReceipt, SeenTask } from './checker.ts';
+
+/** A scripted server, read through its control endpoint. */
+export interface RecordedServer {
+  readonly port: number;
+}
+
+/** What the outbox handed to one consumer; `acknowledged`: the ledger took the acknowledgement. */
+export interface Delivery {
+  readonly operationId: string;
+  readonly outcome: TerminalOutcome;
+  readonly acknowledged: boolean;
+}
+
+export interface RecordOptions {
+  readonly ledger: OperationLedger;
+  readonly servers: readonly RecordedServer[];
+  /** What consumers were handed before; what still waits in the outbox is consumed by the recording itself. */
+  readonly deliveries?: readonly Delivery[];
+  /** Receipts that anybody read on another way. */
+  readonly receipts?: readonly TerminalReceipt[];
+  /** Everything was healed and given time. */
+  readonly settled: boolean;
+  /** Default: 100. */
+  readonly clockToleranceMs?: number;
+}
+
+type HeldTask = Task & { readonly script: Script & { readonly callNode?: string } };
+interface ServerSide {
+  readonly name: string;
+  readonly log: ScriptedLog;
+  readonly tasks: readonly HeldTask[];
+}
+
+const META_KEY = 'dev.toolop/submission-key';
+const Snapshot = z.looseObject({ context: ToolOperationContext });
+const Request = z.looseObject({ tool: z.string(), arguments: z.looseObject({ script: z.unknown() }) });
+
+export async function recordHistory(options: RecordOptions): Promise<History> {
+  const { ledger } = options;
+  const servers = await Promise.all(options.servers.map(serverSide));
+  const deliveries = [...(options.deliveries ?? []), ...(await drainOutbox(ledger))];
+  const operations = await allOperations(ledger);
+  const contexts = operations.map(({ snapshot }) => Snapshot.parse(JSON.parse(snapshot)).context);
+  const keys = new Set(contexts.map(({ submissionKey }) => submissionKey));
+
+  const calls: CallHistory[] = [];
+  for (const [i, context] of contexts.entries()) {
+    const { operationId } = context;
+    const text = await ledger.readReceipt(operationId);
+    const own = deliveries.filter((delivery) => delivery.operationId === operationId);
+    const others = (options.receipts ?? []).filter((receipt) => receipt.operationId === operationId);
+    calls.push({
+      callNode: context.callNodeId,
+      effectFree: context.capabilities.effectFree,
+      server: await sideOfServers(ledger, context, servers),
+      ledger: {
+        steps: (await ledger.readHistory(operationId)).map(({ from, to, event, at }) => ({ from, to, event, at })),
+        state: operations[i]?.state ?? '',
+        receipts: [...(text === null ? [] : [JSON.parse(text) as TerminalReceipt]), ...others].map(seenReceipt),
+        deliveries: own.map(({ outcome }) => ({
+          receipt: seenReceipt(outcome.receipt),
+          output: outcome.output?.value ?? null,
+        })),
+        acknowledged: own.filter(({ acknowledged }) => acknowledged).length,
+      },
+    });
+  }
+  return {
+    calls,
+    servers: servers.map(({ name, log }) => ({
+      name,
+      executions: log.executions,
+      strayCalls: log.requests.filter(
+        ({ method, meta }) => method === 'tools/call' && !keys.has(String(meta[META_KEY])),
+      ).length,
+    })),
+    settled: options.settled,
+    clockToleranceMs: options.clockToleranceMs ?? 100,
+  };
+}
+
+/** Consumes every ready row that is left. */
+export async function drainOutbox(ledger: OperationLedger, consumer = 'recorder'): Promise<Delivery[]> {
+  const deliveries: Delivery[] = [];
+  for (;;) {
+    const rows = await ledger.leaseReady(consumer, 64, 30_000);
+    if (rows.length === 0) return deliveries;
+    for (const row of rows) {
+      const { operationId } = row;
+      const outcome = await readOutcome(ledger, operationId);
+      // A row without a receipt is what `audit()` reports; it stays where it is.
+      if (outcome) deliveries.push({ operationId, outcome, acknowledged: await ledger.ackReady(row, consumer) });
+    }
+  }
+}
+
+export async function allOperations(ledger: OperationLedger): Promise<OperationSummary[]> {
+  const all: OperationSummary[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: Awaited<ReturnType<OperationLedger['list']>> = await ledger.list({
+      limit: 200,
+      ...(cursor === null ? {} : { cursor }),
+    });
+    all.push(...page.operations);
+    cursor = page.cursor;
+    if (cursor === null) return all;
+  }
+}
+
+async function serverSide({ port }: RecordedServer): Promise<ServerSide> {
+  const read = async (what: string) => (await fetch(`http://127.0.0.1:${port}/control/${what}`)).json();
+  // The log first: a task that is made in between is then known, and not missing.
+  const log = (await read('log')) as ScriptedLog;
+  return { name: `server :${port}`, log, tasks: (await read('tasks')) as HeldTask[] };
+}
+
+async function sideOfServers(
+  ledger: OperationLedger,
+  context: ToolOperationContext,
+  servers: readonly ServerSide[],
+): Promise<CallHistory['server']> {
+  const { submissionKey: key, callNodeId, operationId, taskId } = context;
+  const calls = servers.flatMap(({ log }) =>
+    log.requests
+      .filter(({ method, meta }) => method === 'tools/call' && meta[META_KEY] === key)
+      .map(({ at }) => ({ key, at })),
+  );
+  // A task says itself whose it is (`script.callNode`), or the record does, or the server served nobody else.
+  const alone = servers.filter(({ log }) => onlyKey(log) === key);
+  const held = servers.flatMap((server) =>
+    server.tasks.filter(
+      (task) =>
+        task.script.callNode === callNodeId ||
+        (task.script.callNode === undefined && (task.taskId === taskId || alone.includes(server))),
+    ),
+  );
+  const gone = servers.some(({ log, tasks }) => isForgotten(taskId, log, tasks));
+  const tasks: SeenTask[] = held.map(seenTask);
+  if (taskId !== null && gone) tasks.push({ taskId, ended: [], stored: [], forgotten: true });
+  const ids = new Set(tasks.map((task) => task.taskId));
+  const asked = Math.max(0, ...held.map(({ script }) => script.ask ?? 0));
+  return {
+    calls,
+    tasks,
+    executions: Math.max(tasks.length, ...alone.map(({ log }) => log.executions)),
+    immediate: await immediateOutcomes(ledger, operationId, context.requestDigest),
+    answers: servers
+      .flatMap(({ log }) => log.answers.filter((answer) => ids.has(answer.taskId)))
+      .map(({ result }, i) => answerOf(result, asked > 0 ? Math.min(i + 1, asked) : i + 1)),
+    cancels: servers
+      .flatMap(({ log }) => log.requests)
+      .filter(({ method, taskId: id }) => method === 'tasks/cancel' && id !== null && ids.has(id))
+      .map(({ at }) => at),
+  };
+}
+
+/** The one submission key that a server was ever given, if it was one. */
+function onlyKey(log: ScriptedLog): unknown {
+  const keys = new Set(log.requests.filter(({ method }) => method === 'tools/call').map(({ meta }) => meta[META_KEY]));
+  return keys.size === 1 ? [...keys][0] : undefined;
+}
+
+function isForgotten(taskId: string | null, log: ScriptedLog, tasks: readonly Task[]): boolean {
+  return taskId !== null && log.created.includes(taskId) && !tasks.some((task) => task.taskId === taskId);
+}
+
+const seenTask = ({ taskId, status, ending }: Task): SeenTask => ({
+  taskId,
+  ended: isTerminal(status) ? [status] : [],
+  stored: ending === null ? [] : ['error' in ending ? ending.error : ending.result],
+});
+
+/** The questions of a task come one after the other; an answer in the chaos run says which one it is meant for. */
+function answerOf(result: Record<string, unknown>, nth: number): CallHistory['server']['answers'][number] {
+  const question = `question ${nth}`;
+  const word: unknown = (result.content as { word?: unknown } | undefined)?.word;
+  return { question, meant: typeof word === 'string' && /^question \d+$/.test(word) ? word : question };
+}
+
+/** What the scripted server returns at once when its script tells it to ignore `task`. */
+async function immediateOutcomes(ledger: OperationLedger, operationId: string, digest: string): Promise<unknown[]> {
+  const request = Request.safeParse(JSON.parse((await ledger.readPayload(operationId, digest)) ?? 'null'));
+  if (!request.success) return [];
+  const script = (request.data.arguments.script ?? {}) as Script;
+  if (script.ignoreTask !== true) return [];
+  const ending = endingOf(request.data.tool, script);
+  return ['error' in ending ? ending.error : ending.result];
+}
+
+const seenReceipt = (receipt: TerminalReceipt): SeenReceipt => ({
+  callNodeId: receipt.callNodeId,
+  outcome: receipt.outcome,
+  status: receipt.status,
+  taskId: receipt.taskId,
+  resultDigest: receipt.resultDigest,
+  released: receipt.released,
+  effectReconciliationRequired: receipt.effectReconciliationRequired,
+});
