@@ -1,0 +1,129 @@
+/**
+ * `npm run chaos`: executors and Redis as real processes under load, killed and stopped at random; afterwards the whole
+ * history is judged by the independent checker and by the ledger's own audit. Exit code 1 when anything is wrong.
+ */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { CallHistory } from '../model/checker.ts';
+import { type ChaosOptions, type ChaosOutcome, type Progress, runChaos } from './run.ts';
+
+const count = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('it is a whole number above 0.');
+  return value;
+};
+const seedOf = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('it is a whole number from 0.');
+  return value;
+};
+
+const program = new Command('chaos')
+  .description('Kills and stops executors and Redis at random, under load; then judges every operation by the brief.')
+  .option('--seconds <n>', 'length of the storm', count, 600)
+  .option('--seed <n>', 'chooses the calls and what is done to whom (default: from the clock)', seedOf)
+  .option('--executors <n>', 'executor processes', count, 3)
+  .addOption(new Option('--ledger <kind>', 'what the executors share').choices(['redis', 'embedded']).default('redis'))
+  .addOption(new Option('--servers <n>', 'MCP servers: the second one has no look-up').choices(['1', '2']).default('2'))
+  .option('--rate <n>', 'new calls per second (default: 5, with the embedded ledger 2)', count)
+  .option(
+    '--settle <n>',
+    'seconds without progress after which, once all is healed, something counts as stuck',
+    count,
+    60,
+  )
+  .option('--json', 'one JSON document on stdout at the end, in place of lines and table')
+  .parse();
+
+const given = program.opts<{
+  seconds: number;
+  seed?: number;
+  executors: number;
+  ledger: ChaosOptions['ledger'];
+  servers: string;
+  rate?: number;
+  settle: number;
+  json?: boolean;
+}>();
+const options: ChaosOptions = {
+  seconds: given.seconds,
+  seed: given.seed ?? Date.now() % 1_000_000,
+  executors: given.executors,
+  servers: Number(given.servers),
+  ledger: given.ledger,
+  rate: given.rate ?? (given.ledger === 'redis' ? 5 : 2),
+  settleSeconds: given.settle,
+};
+
+const interrupt = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // The second time nobody waits for a clean end: what was started is killed by the exit handlers.
+    if (interrupt.signal.aborted) process.exit(130);
+    interrupt.abort();
+  });
+}
+
+try {
+  if (!given.json) console.log(`chaos: ${words(options)}`);
+  const outcome = await runChaos(options, given.json ? () => undefined : line, interrupt.signal);
+  if (given.json) console.log(JSON.stringify({ options, ...summary(outcome), evidence: evidenceOf(outcome) }, null, 2));
+  else table(outcome);
+  process.exitCode = outcome.violations.length > 0 ? 1 : 0;
+} catch (error) {
+  if (!interrupt.signal.aborted) throw error;
+  console.error('interrupted: everything was stopped, nothing was judged');
+  process.exitCode = 130;
+}
+// Streams of killed children may still be open; nothing is left to be done.
+process.exit();
+
+function words({ seconds, seed, executors, servers, ledger, rate }: ChaosOptions): string {
+  return `${seconds} s, seed ${seed}, ${executors} executors, ${servers} servers, ${ledger} ledger, ${rate} calls/s`;
+}
+
+function line({ phase, elapsedMs, made, accepted, over, parked, restless, deeds }: Progress): void {
+  const time = `${String(Math.round(elapsedMs / 1_000)).padStart(4)} s`;
+  const rest = restless === null ? '' : `, not at rest ${restless}`;
+  const done =
+    `executors killed ${deeds.executorKills}, stopped ${deeds.executorStops}; ` +
+    `redis killed ${deeds.redisKills}, stopped ${deeds.redisStops}; ` +
+    `server faults ${deeds.serverFaults}, stops ${deeds.serverStops}`;
+  console.log(`${time}  ${phase}: calls ${accepted}/${made}, over ${over}, parked ${parked}${rest}; ${done}`);
+}
+
+function summary(outcome: ChaosOutcome) {
+  const { made, operations, cancels, receipts, parked, deeds, settledInMs, violations } = outcome;
+  return { made, operations, cancels, receipts, parked, deeds, settledInMs, violations };
+}
+
+/** Of each call node that a violation names: everything that was recorded. */
+function evidenceOf({ violations, history }: ChaosOutcome): CallHistory[] {
+  const named = new Set(violations.map(({ callNode }) => callNode));
+  return history.calls.filter(({ callNode }) => named.has(callNode));
+}
+
+function table(outcome: ChaosOutcome): void {
+  const { deeds } = outcome;
+  const rows: (readonly [string, string | number])[] = [
+    ['operations', `${outcome.operations} (calls made: ${outcome.made}, cancels asked: ${outcome.cancels})`],
+    ['executors killed / stopped', `${deeds.executorKills} / ${deeds.executorStops}`],
+    ['redis restarted / stopped', `${deeds.redisKills} / ${deeds.redisStops}`],
+    ['server faults / stops', `${deeds.serverFaults} / ${deeds.serverStops}`],
+    ['receipts', listed(outcome.receipts)],
+    ['parked', listed(outcome.parked)],
+    ['at rest after', `${(outcome.settledInMs / 1_000).toFixed(1)} s`],
+    ['violations', outcome.violations.length],
+  ];
+  console.log();
+  for (const [name, value] of rows) console.log(`  ${name.padEnd(28)}${value}`);
+  for (const { row, callNode, what } of outcome.violations) console.log(`\n  ${row}  ${callNode}: ${what}`);
+  if (outcome.violations.length === 0) return;
+  console.log('\nWhat was recorded of them:');
+  for (const call of evidenceOf(outcome)) console.log(JSON.stringify(call, null, 2));
+  console.log(`\nAgain with the same choices: npm run chaos -- --seed ${options.seed} --seconds ${options.seconds}`);
+}
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  const entries = Object.entries(counts).sort(([, a], [, b]) => b - a);
+  return entries.length === 0 ? 'none' : entries.map(([word, n]) => `${word} ${n}`).join(', ');
+}

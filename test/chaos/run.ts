@@ -1,0 +1,145 @@
+/** One chaos run: starts everything, lets the monkey loose, heals, waits, judges, and leaves nothing behind. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openLedger } from '../../persistence/index.ts';
+import type { Violation } from '../model/checker.ts';
+import { startRedis } from '../support/redis.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { Fleet } from './fleet.ts';
+import { type Judgement, judge, settle } from './judge.ts';
+import { Load } from './load.ts';
+import { type Deeds, Monkey } from './monkey.ts';
+import { NAMESPACE } from './protocol.ts';
+import { Random } from './random.ts';
+
+export interface ChaosOptions {
+  readonly seconds: number;
+  readonly seed: number;
+  readonly executors: number;
+  readonly servers: number;
+  readonly ledger: 'redis' | 'embedded';
+  /** New calls per second. */
+  readonly rate: number;
+  /** After the storm: how long nothing may come to rest before what is under way counts as stuck. */
+  readonly settleSeconds: number;
+}
+
+export interface Progress {
+  readonly phase: 'storm' | 'settling';
+  readonly elapsedMs: number;
+  readonly made: number;
+  readonly accepted: number;
+  readonly over: number;
+  readonly parked: number;
+  /** Only while settling: operations that are neither terminal nor parked for good. */
+  readonly restless: number | null;
+  readonly deeds: Deeds;
+}
+
+export interface ChaosOutcome extends Judgement {
+  readonly made: number;
+  readonly cancels: number;
+  readonly deeds: Deeds;
+  readonly settledInMs: number;
+}
+
+const PROGRESS_MS = 3_000;
+
+export async function runChaos(
+  options: ChaosOptions,
+  report: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<ChaosOutcome> {
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+  try {
+    return await storm(options, report, signal, (close) => closers.push(close));
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+async function storm(
+  options: ChaosOptions,
+  report: (progress: Progress) => void,
+  signal: AbortSignal,
+  atEnd: (close: () => Promise<unknown> | unknown) => void,
+): Promise<ChaosOutcome> {
+  const directory = mkdtempSync(join(tmpdir(), 'toolop-chaos-'));
+  atEnd(() => rmSync(directory, { recursive: true, force: true }));
+  const redis = options.ledger === 'redis' ? await startRedis({ dir: directory }) : null;
+  if (redis) atEnd(() => redis.stop());
+  const address = redis?.url ?? join(directory, 'ledger.db');
+
+  const servers: ScriptedServer[] = [];
+  for (let nth = 0; nth < options.servers; nth++) {
+    // The first one remembers submission keys; the second is what MCP 2025-11-25 alone gives: no look-up.
+    const server = await startScriptedServer(nth === 0 ? { lookup: true, dedup: options.seed % 2 === 0 } : {});
+    atEnd(() => server.kill());
+    servers.push(server);
+  }
+  signal.throwIfAborted();
+
+  const fleet = new Fleet(options.executors, { ledger: address, urls: servers.map(({ url }) => url) });
+  atEnd(() => fleet.close());
+  for (let slot = 0; slot < fleet.size; slot++) await fleet.ready(slot, signal);
+
+  const targets = servers.map(({ url }, nth) => ({ url, atOnce: nth > 0 }));
+  const load = new Load(fleet, targets, new Random(options.seed));
+  const monkey = new Monkey({ fleet, redis, servers }, new Random(options.seed ^ 0x5eed));
+  // Also after Ctrl-C: no outage ends after its victim was closed.
+  atEnd(() => {
+    load.stop();
+    return monkey.heal();
+  });
+  const began = Date.now();
+  const tell = (phase: Progress['phase'], restless: number | null) => {
+    const states = [...fleet.states.values()];
+    report({
+      phase,
+      elapsedMs: Date.now() - began,
+      made: load.made,
+      accepted: load.accepted,
+      over: states.filter(isOver).length,
+      parked: states.filter((state) => state.startsWith('PARKED')).length,
+      restless,
+      deeds: monkey.deeds,
+    });
+  };
+
+  const loading = load.run(options.rate);
+  const raging = monkey.run();
+  for (const end = began + options.seconds * 1_000; Date.now() < end; ) {
+    await sleep(Math.max(1, Math.min(PROGRESS_MS, end - Date.now())), undefined, { signal });
+    tell('storm', null);
+  }
+  load.stop();
+  await Promise.all([monkey.heal(), loading, raging]);
+
+  const healed = Date.now();
+  const patienceMs = options.settleSeconds * 1_000;
+  while (load.pending > 0 && Date.now() - healed < patienceMs) {
+    await sleep(250, undefined, { signal });
+  }
+  const ledger = await openLedger(address, { namespace: NAMESPACE });
+  atEnd(() => ledger.close());
+  let toldAt = 0;
+  const restless = await settle(ledger, servers, patienceMs, (count) => {
+    signal.throwIfAborted();
+    if (Date.now() - toldAt < PROGRESS_MS && count > 0) return;
+    toldAt = Date.now();
+    tell('settling', count);
+  });
+  const settledInMs = Date.now() - healed;
+
+  // The consumers are gone before the recording reads the outbox: nobody else takes a row from here on.
+  await fleet.close();
+  const troubles: Violation[] = fleet.troubles.map((what) => ({ row: 'process', callNode: '(executors)', what }));
+  if (load.pending > 0)
+    troubles.push({ row: 'B4', callNode: '(load)', what: `${load.pending} calls that no executor took` });
+  const judgement = await judge(ledger, servers, fleet.deliveries, [...restless, ...troubles]);
+  return { ...judgement, made: load.made, cancels: load.cancels, deeds: monkey.deeds, settledInMs };
+}
+
+const isOver = (state: string) => ['ACCEPTED', 'CANCELLED_ACCEPTED', 'NOT_SUBMITTED', 'GIVEN_UP'].includes(state);
