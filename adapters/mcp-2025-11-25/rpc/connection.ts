@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
@@ -21,7 +22,11 @@ export class Connection {
   readonly #overHttp: boolean;
   readonly #graceMs: number;
   readonly #goneListeners: ((reason: string) => void)[] = [];
-  #nextId = 1;
+  /**
+   * Executors resume one another's sessions, and a server keeps its requests apart by session and id: with small numbers an
+   * answer would go to whoever asked last under the same one.
+   */
+  #nextId = randomInt(2 ** 47);
   #closed = false;
   #gone: string | null = null;
   #peer: PeerHandlers = { request: () => false, cancelled: () => undefined };
