@@ -1,9 +1,9 @@
 /** A steady stream of new calls: short and long tasks, questions, failures, cancels at random, repeated submissions. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolCall } from '../../machines/index.ts';
+import type { Random } from '../support/random.ts';
 import type { Script } from '../support/scripted/options.ts';
 import type { Fleet } from './fleet.ts';
-import type { Random } from './random.ts';
 
 export interface Target {
   readonly url: string;

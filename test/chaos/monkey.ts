@@ -1,9 +1,9 @@
 /** The chaos monkey: one seeded deed after the other, until it is told to stop. Each target suffers one deed at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../support/random.ts';
 import type { RedisServer } from '../support/redis.ts';
 import type { Control, ScriptedServer } from '../support/scripted-server.ts';
 import type { Fleet } from './fleet.ts';
-import type { Random } from './random.ts';
 
 export interface Deeds {
   executorKills: number;

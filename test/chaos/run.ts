@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLedger } from '../../persistence/index.ts';
 import type { Violation } from '../model/checker.ts';
+import { Random } from '../support/random.ts';
 import { startRedis } from '../support/redis.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { Fleet } from './fleet.ts';
@@ -12,7 +13,6 @@ import { type Judgement, judge, settle } from './judge.ts';
 import { Load } from './load.ts';
 import { type Deeds, Monkey } from './monkey.ts';
 import { NAMESPACE } from './protocol.ts';
-import { Random } from './random.ts';
 
 export interface ChaosOptions {
   readonly seconds: number;

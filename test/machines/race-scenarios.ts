@@ -1760,12 +1760,14 @@ export const RACES: readonly Row[] = [
         ],
       },
       {
-        title: 'no outcome was observed: no result counts',
+        title: 'no outcome was observed: a result is kept for it, and does not count before',
         steps: [
           ...into.missing,
-          [say.fetched(), 'refused'],
+          [say.fetched(), 'taken'],
+          holds({ result: null, candidate: RESULT, terminal: null }),
           [say.noLookup(), 'PARKED.watching'],
-          [say.fetched(), 'refused'],
+          [say.fetched(), 'taken'],
+          holds({ result: null, candidate: RESULT, terminal: null }),
         ],
       },
       {
@@ -1834,7 +1836,8 @@ export const RACES: readonly Row[] = [
           wait(60_001),
           [say.fetched(OTHER_RESULT), 'PARKED.watching'],
           parkedFor('result-unavailable'),
-          [say.fetched(OTHER_RESULT), 'refused'],
+          [say.fetched(OTHER_RESULT), 'taken'],
+          holds({ result: RESULT, candidate: null }),
           [say.status('completed', {}, {}, OTHER_RESULT), 'TERMINAL_OBSERVED.outcome'],
           holds({ result: RESULT }),
         ],

@@ -144,8 +144,9 @@ export function processed(
           sessionId: null,
         } satisfies SubmitOutcome);
       const atOnce = code('outcome', { kind: 'outcome', payload: RESULTS.made } satisfies SubmitOutcome);
-      if (exists && contract.deduplicates && !keyIsOver && server.known)
-        says(contract.atOnce ? atOnce : acknowledged(status));
+      // No request is on its way for longer than the server remembers its key.
+      if (exists && contract.deduplicates && keyIsOver) says(SILENCE);
+      else if (exists && contract.deduplicates && server.known) says(contract.atOnce ? atOnce : acknowledged(status));
       else if (contract.atOnce)
         says(atOnce, exists ? { second: Math.min(2, server.second + 1) } : { task: Task.completed });
       else says(acknowledged('working'), exists ? { second: Math.min(2, server.second + 1) } : { task: Task.working });

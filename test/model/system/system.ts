@@ -55,16 +55,16 @@ export class System {
     this.records = new Records(machine, effects);
   }
 
-  start(): World {
+  start(bounds: Bounds = this.bounds): World {
     const world: World = new Array(At.size).fill(0);
     world[At.record] = this.records.first(this.contract);
     world[At.known] = 1;
-    world[At.crashes] = this.bounds.crashes;
-    world[At.losses] = this.bounds.losses;
-    world[At.duplicates] = this.bounds.duplicates;
-    world[At.times] = this.bounds.times;
-    world[At.humans] = this.bounds.humans;
-    world[At.lies] = this.contract.lies ? this.bounds.lies : 0;
+    world[At.crashes] = bounds.crashes;
+    world[At.losses] = bounds.losses;
+    world[At.duplicates] = bounds.duplicates;
+    world[At.times] = bounds.times;
+    world[At.humans] = bounds.humans;
+    world[At.lies] = this.contract.lies ? bounds.lies : 0;
     return world;
   }
 
@@ -548,7 +548,7 @@ class Expansion {
     }
     const after = this.system.record(world);
     if (after.receipt !== null && !before.done) world[At.receipts] = (world[At.receipts] as number) + 1;
-    if ((flags & Flag.staleCursor) !== 0 && isPassing(event))
+    if ((flags & Flag.staleCursor) !== 0 && isPassing(event) && after.parked !== 'contradiction')
       return { taken: true, violation: 'F2: a passing status is applied after a later one was' };
     const reopened =
       event.type === 'input.requested' &&

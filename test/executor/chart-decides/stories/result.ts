@@ -14,7 +14,7 @@ export const result: readonly Story[] = [
       const { executor, id } = await waitedTooLong(scene);
       return told(executor, id, otherResult);
     },
-    asIs: 'refused in PARKED.watching',
+    asIs: 'taken in PARKED.watching',
     replaced: 'taken in FETCHING_RESULT.verified',
   },
   {
