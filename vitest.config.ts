@@ -4,12 +4,12 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    // Real servers and real processes: a test may take seconds, and most of it is waiting, so five files at a time are what two cores carry.
+    // Real servers and real processes: a test may take seconds, and most of it is waiting, so four files at a time are what two cores carry.
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // A shared machine stalls for seconds at times; a test that fails twice in a row fails.
     retry: process.env.CI ? 1 : 0,
     pool: 'forks',
-    maxWorkers: 5,
+    maxWorkers: 4,
   },
 });

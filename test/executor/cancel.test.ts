@@ -149,7 +149,7 @@ describe.each(LEDGERS)('cancel on the %s ledger', (kind) => {
     const executor = await stage().rig.executor();
     const rounds = Array.from({ length: 12 }, async (_, round) => {
       const id = await accepted(executor, workCall(server.endpoint, { ms: 120 }));
-      await until(executor, id, (state) => state !== 'SUBMITTING.queued');
+      await until(executor, id, (_, { snapshot }) => snapshot.context.taskId !== null);
       await new Promise((resolve) => setTimeout(resolve, 90 + round * 8));
       await executor.cancel(id);
       const { receipt } = await executor.wait(id);

@@ -1,11 +1,14 @@
 /** The scenarios of one transport as tests, on one ledger: a file each, so that they can run beside one another. */
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import type { OperationLedger } from '../../machines/index.ts';
 import { type LedgerKind, type Rig, startRig } from '../support/rig.ts';
 import { type HttpLine, openHttpLine, openStdioLine, type Transport, type WireLine } from './lines.ts';
 import { play, type Stage } from './scenarios/play.ts';
 import { IMPATIENT, type Scenario } from './scenarios/scenario.ts';
 import { scenarios } from './scenarios/table.ts';
+
+// Some start processes and wait for them, on machines that are busy with other tests.
+vi.setConfig({ testTimeout: 90_000 });
 
 export function playAll(transport: Transport, kind: LedgerKind): void {
   describe(`faults on ${transport} and the ${kind} ledger`, () => {

@@ -32,10 +32,10 @@ function compileAll(): string {
   const out = mkdtempSync(join(cache, 'toolop-test-'));
   const { status } = spawnSync(
     process.execPath,
-    [compiler(), '-p', join(root, 'tsconfig.json'), '--outDir', out, '--declaration', 'false'],
+    [compiler(), '-p', join(root, 'tsconfig.json'), '--outDir', out, '--declaration', 'false', '--noCheck'],
     { stdio: 'inherit' },
   );
-  if (status !== 0) throw new Error('the sources do not compile: see above');
+  if (status !== 0) throw new Error('the sources cannot be read: see above');
   cpSync(join(root, 'persistence', 'scripts'), join(out, 'persistence', 'scripts'), { recursive: true });
   return out;
 }

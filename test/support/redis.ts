@@ -89,13 +89,17 @@ async function launch(port: number, dir: string, options: RedisOptions): Promise
 
 /** Waits for the server to answer, and makes sure that it is this one. */
 async function answers(child: ChildProcess, port: number, log: () => string): Promise<void> {
-  const redis = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20, maxRetriesPerRequest: null });
+  // A connection that was begun while the server was still starting may get no answer at all.
+  const patience = { connectTimeout: 500, commandTimeout: 2_000, retryStrategy: () => 20 };
+  const redis = new Redis({ port, host: '127.0.0.1', maxRetriesPerRequest: null, ...patience });
   redis.on('error', () => {});
   try {
     for (const end = Date.now() + 10_000; Date.now() < end; await sleep(20)) {
       if (child.exitCode !== null) throw new Error(`redis-server ended: ${log()}`);
       if (redis.status !== 'ready') continue;
-      const pid = /process_id:(\d+)/.exec(await redis.info('server'))?.[1];
+      const info = await redis.info('server').catch(() => null);
+      if (info === null) continue;
+      const pid = /process_id:(\d+)/.exec(info)?.[1];
       if (Number(pid) !== child.pid) throw new Error(`port ${port} belongs to another redis-server (pid ${pid})`);
       return;
     }

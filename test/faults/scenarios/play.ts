@@ -13,7 +13,7 @@ export interface Stage {
   readonly executor: Executor;
 }
 
-const WITHIN_MS = 15_000;
+const WITHIN_MS = 40_000;
 
 export async function play(scenario: Scenario, { rig, ledger, line, executor }: Stage): Promise<void> {
   const call = workCall(line.endpoint, scenario.script, scenario.call);
