@@ -4,7 +4,7 @@
  * goes on by itself. Operations in several states meet one kill together.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { Executor, type OperationLedger } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
@@ -154,7 +154,8 @@ describe('kill -9 of Redis', () => {
       goOn();
       await delay(OUTAGE_MS);
       await redis.restart();
-      for (const { executor } of scenes) await executor.start();
+      // The connection of each may still hear the refusal of its last attempt.
+      for (const { executor } of scenes) await vi.waitFor(() => executor.start(), { timeout: 10_000, interval: 50 });
       for (const { server, story } of scenes) {
         for (const control of [...story.heal, ...story.finish]) await server.control(control);
       }
