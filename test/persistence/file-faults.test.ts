@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -53,7 +52,8 @@ describe('ledger in a file that several processes share', () => {
     const acknowledged = new Map<string, number>();
     for (let round = 0; round < 2; round++) {
       const writers = await Promise.all([1, 2, 3].map(() => startWriter(acknowledged)));
-      await sleep(400);
+      const begun = acknowledged.size;
+      await expect.poll(() => acknowledged.size, { timeout: 10_000 }).toBeGreaterThan(begun + 16);
       for (const writer of writers) {
         writer.kill('SIGKILL');
         await once(writer, 'close');
@@ -67,16 +67,15 @@ describe('ledger in a file that several processes share', () => {
         expect((await ledger.readHistory(operationId)).length).toBe(Number(record?.revision));
       }),
     );
-    expect(acknowledged.size).toBeGreaterThan(30);
     expect(await ledger.audit()).toEqual([]);
-  }, 20_000);
+  }, 60_000);
 
   it('nudges over the border of a process', async () => {
     const ledger = await open();
     const seen = new Set<string>();
     const stop = ledger.onChange((operationId) => seen.add(operationId));
     await startWriter(new Map());
-    await expect.poll(() => seen.size, { timeout: 3000 }).toBeGreaterThan(0);
+    await expect.poll(() => seen.size, { timeout: 10_000 }).toBeGreaterThan(0);
     stop();
   });
 
