@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { LedgerIncompatible, type OperationLedger } from '../machines/operation-ledger.ts';
-import { EmbeddedHost } from './embedded/host.ts';
 import { Keys, SCHEMA } from './keys.ts';
 import { ScriptLedger } from './ledger.ts';
-import { RedisHost } from './redis/host.ts';
 import { text } from './replies.ts';
 import type { ScriptHost } from './script-host.ts';
 import { Store } from './store.ts';
@@ -66,14 +64,17 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
 
 const isRedis = (address: string): boolean => /^rediss?:\/\//.test(address);
 
+/** Only what the address needs is loaded: a client of Redis, or an engine for a file. */
 async function openHost(address: string, options: LedgerOptions): Promise<ScriptHost> {
   const attemptMs = options.attemptMs ?? 5000;
   if (isRedis(address)) {
+    const { RedisHost } = await import('./redis/host.ts');
     return new RedisHost({ url: address, channel: new Keys(options.namespace).channel, commandTimeoutMs: attemptMs });
   }
   if (address === '' || /^[a-z]+:\/\//i.test(address)) {
     throw new RangeError('a ledger address begins with redis:// or rediss://, or is the path of a file');
   }
+  const { EmbeddedHost } = await import('./embedded/host.ts');
   return EmbeddedHost.open(resolve(address), attemptMs);
 }
 
