@@ -174,8 +174,11 @@ export interface OperationLedger {
 
   /** First come, first served: marks `taskId` at an endpoint as this operation's; answers whose it is. (F9) */
   ownTask(endpointId: string, taskId: string, operationId: string): Promise<string>;
-  /** A place in the server's rate (B8), shared by all executors. `waitMs` 0: send now; else ask again after it. */
-  takePermit(key: string, qps: number, burst: number): Promise<{ readonly waitMs: number }>;
+  /**
+   * A place in the server's rate (B8), shared by all executors. `waitMs` 0: send now; else ask again after it. In the lane
+   * `next` the place is taken in any case: send after `waitMs`, whoever else waits (G4).
+   */
+  takePermit(key: string, qps: number, burst: number, lane?: 'next'): Promise<{ readonly waitMs: number }>;
 
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
   /** `false`: the lease was lost; somebody else will consume the row. */

@@ -127,9 +127,11 @@ export class ScriptLedger implements OperationLedger {
     return this.#store.write(text, { script: 'own-task', keys, args: [taskId, operationId] });
   }
 
-  async takePermit(key: string, qps: number, burst: number): Promise<{ readonly waitMs: number }> {
+  async takePermit(
+    ...[key, qps, burst, lane]: Parameters<OperationLedger['takePermit']>
+  ): ReturnType<OperationLedger['takePermit']> {
     if (!(qps > 0) || !(burst >= 1)) throw new RangeError('a rate needs qps above 0 and a burst of at least 1');
-    const args = [String(Math.ceil(1_000_000 / qps)), String(Math.floor(burst))];
+    const args = [String(Math.ceil(1_000_000 / qps)), String(Math.floor(burst)), lane === 'next' ? '1' : ''];
     const keys = [this.#store.keys.limiter(key)];
     return { waitMs: await this.#store.write(milliseconds, { script: 'permit', keys, args }) };
   }

@@ -5,6 +5,7 @@ import type { InputChannel, InputReply, InputRequest, Payload } from '../operati
 import type { Effect } from '../tool-operation/machine.ts';
 import { answer } from './commands.ts';
 import type { OperationDrive } from './drive.ts';
+import { permit } from './effects/requests.ts';
 import { stampOf } from './environment.ts';
 import { type Issued, type Told, told } from './facts.ts';
 import { untilDefinite } from './keep.ts';
@@ -41,12 +42,14 @@ export class HeldInput {
     return this.#channel !== null;
   }
 
-  async open(): Promise<void> {
+  async open(signal: AbortSignal = this.drive.stopping): Promise<void> {
     // What an earlier channel ended with comes first.
     if (this.#channel || this.#ending) return;
     const { context, env } = this.drive;
     if (context.taskId === null) return;
     const session = await env.connections.session(context);
+    await permit(this.drive, signal);
+    if (signal.aborted) return;
     const opened = session.openInput(
       { taskId: context.taskId, taskCreatedAt: context.taskCreatedAt, tool: context.tool.name },
       {

@@ -509,6 +509,20 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect((await ledger.takePermit('another', 0.1, 1)).waitMs).toBe(10_000);
       });
 
+      it('G4: a cancel takes the next free place, everybody else waits until after it, and the rate stays what it is', async () => {
+        const other = await open();
+        const take = async (lane?: 'next', from = ledger) => (await from.takePermit('busy', 2, 2, lane)).waitMs;
+        expect([await take(), await take('next'), await take()]).toEqual([0, 0, 500]);
+        expect([await take('next'), await take('next', other), await take()]).toEqual([500, 1_000, 1_500]);
+        clock += 1_000;
+        // Both places are the cancels'.
+        expect([await take(), await take(undefined, other)]).toEqual([500, 500]);
+        clock += 500;
+        expect([await take(), await take()]).toEqual([0, 500]);
+        clock += 60_000;
+        expect([await take('next'), await take('next'), await take('next'), await take()]).toEqual([0, 0, 500, 1_000]);
+      });
+
       it('has a clock', async () => {
         expect(await ledger.now()).toBe(clock);
         const real = await openLedger(store.address, { namespace: NAMESPACE });

@@ -6,7 +6,7 @@ import { noteSession, patience, permit, sessionOf, taskRef } from './requests.ts
 /** Sends the protocol's cancel, after the intent was committed (B9). */
 export const sendCancel: RunEffect = async (drive, issued, signal) => {
   const session = await sessionOf(drive);
-  await permit(drive, signal);
+  await permit(drive, signal, 'next');
   const outcome = await session.cancel(taskRef(drive.context), patience(drive, signal));
   noteSession(drive, outcome);
   return [told.cancel(outcome, issued, stampOf(drive.env))];

@@ -13,7 +13,7 @@ export const listen: RunEffect = async (drive, issued, signal) => {
     await drive.env.clock.sleep((drive.context.dueAt ?? 0) - drive.env.time.now(), signal);
     return signal.aborted ? [] : poll(drive, issued, signal);
   }
-  await drive.input.open();
+  await drive.input.open(signal);
   const wait = (drive.context.dueAt ?? 0) - drive.env.time.now();
   const news = await drive.input.next(wait, signal);
   if (news) return [await news(drive.issue())];

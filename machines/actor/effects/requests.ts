@@ -2,18 +2,78 @@
 import type { ProtocolSession, TaskRef, TaskView } from '../../operation-protocol.ts';
 import type { ToolOperationContext } from '../../tool-operation/context.ts';
 import type { OperationDrive } from '../drive.ts';
+import type { Environment, Rate } from '../environment.ts';
 import { untilDefinite } from '../keep.ts';
+import { Line } from '../line.ts';
 
-/** Waits for a place in the rate of this server, shared by all executors (B8). */
-export async function permit(drive: OperationDrive, signal: AbortSignal): Promise<void> {
-  const { ledger, clock, rate } = drive.env;
-  for (;;) {
-    const { waitMs } = await ledger.takePermit(drive.context.endpoint.id, rate.qps, rate.burst);
-    if (waitMs <= 0 || signal.aborted) return;
-    // A little apart, so that those who were refused together do not come back together.
-    await clock.sleep(waitMs * (1 + clock.random() * 0.5), signal);
-    if (signal.aborted) return;
-  }
+/**
+ * How old a permit may be when its request is sent, ms. An older one was overtaken by time: the process was stopped or
+ * stalled, and sending now would add to what the rate has allowed to others since.
+ */
+const USE_BY_MS = 250;
+
+const lines = new WeakMap<Environment, Map<string, Line>>();
+const takenAt = new WeakMap<OperationDrive, number>();
+
+/** Waits for a place in the rate of this server, shared by all executors (B8). A cancel gets the next one (G4). */
+export async function permit(drive: OperationDrive, signal: AbortSignal, lane?: 'next'): Promise<void> {
+  const take = lane === 'next' ? nextPlace : placeInLine;
+  // Late twice in a row: it is the ledger that is slow.
+  if (!(await take(drive, signal))) await take(drive, signal);
+  takenAt.set(drive, drive.env.clock.monotonic());
+}
+
+/** Right before sending what had its permit before the commit. */
+export async function permitInTime(drive: OperationDrive, signal: AbortSignal): Promise<void> {
+  const age = drive.env.clock.monotonic() - (takenAt.get(drive) ?? Number.NEGATIVE_INFINITY);
+  if (age > USE_BY_MS) await permit(drive, signal, 'next');
+}
+
+/** `false`: the place came too late to be used. */
+async function nextPlace({ env, context }: OperationDrive, signal: AbortSignal): Promise<boolean> {
+  const { ledger, clock, rate } = env;
+  const askedAt = clock.monotonic();
+  const { waitMs } = await ledger.takePermit(context.endpoint.id, rate.qps, burstOf(rate), 'next');
+  if (waitMs > 0) await clock.sleep(waitMs, signal);
+  return signal.aborted || clock.monotonic() - askedAt - waitMs <= USE_BY_MS;
+}
+
+/** Only the first of those who wait in this process asks the ledger: a thousand would keep it busy with refusals. */
+async function placeInLine({ env, context }: OperationDrive, signal: AbortSignal): Promise<boolean> {
+  const { ledger, clock, rate } = env;
+  let inTime = true;
+  const ask = async () => {
+    const askedAt = clock.monotonic();
+    const { waitMs } = await ledger.takePermit(context.endpoint.id, rate.qps, burstOf(rate));
+    inTime = clock.monotonic() - askedAt <= USE_BY_MS;
+    return waitMs;
+  };
+  const line = lineOf(env, context.endpoint.id);
+  if (line.isEmpty && (await ask()) === 0) return inTime;
+  await line.behindOthers(signal, async () => {
+    for (;;) {
+      const waitMs = await ask();
+      if (waitMs === 0 || signal.aborted) return;
+      // A little apart, so that executors which were refused together do not come back together.
+      await clock.sleep(waitMs * (1 + clock.random() * 0.5), signal);
+      if (signal.aborted) return;
+    }
+  });
+  return inTime || signal.aborted;
+}
+
+/**
+ * What was allowed as long ago as a permit is good for may arrive together with what is allowed now: so much less may be
+ * allowed at once, and the server never sees more than the stated burst.
+ */
+const burstOf = ({ qps, burst }: Rate): number => Math.max(1, burst - Math.ceil((qps * USE_BY_MS) / 1_000));
+
+function lineOf(env: Environment, endpointId: string): Line {
+  const ofExecutor = lines.get(env) ?? new Map<string, Line>();
+  lines.set(env, ofExecutor);
+  const line = ofExecutor.get(endpointId) ?? new Line();
+  ofExecutor.set(endpointId, line);
+  return line;
 }
 
 export function taskRef(context: ToolOperationContext): TaskRef {

@@ -5,7 +5,7 @@ import { stampOf } from '../environment.ts';
 import { told } from '../facts.ts';
 import { untilDefinite } from '../keep.ts';
 import type { RunEffect } from './index.ts';
-import { isForeign, noteSession, permit, sessionOf } from './requests.ts';
+import { isForeign, noteSession, permit, permitInTime, sessionOf } from './requests.ts';
 
 const StoredRequest = z.strictObject({ tool: z.string(), arguments: z.json(), ttlMs: z.number().nullable() });
 
@@ -49,6 +49,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
   }
   const request = await untilDefinite(env, drive.operationId, 'request', drive.stopping, () => storedRequest(drive));
   const session = await sessionOf(drive);
+  await permitInTime(drive, signal);
   const tell = async (outcome: SubmitOutcome) => {
     const foreign = outcome.kind === 'acknowledged' && (await isForeign(drive, outcome.task));
     return told.submit(outcome, issued, stampOf(env), foreign);
