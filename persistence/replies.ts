@@ -6,7 +6,8 @@ export const text = z.string();
 export const texts = z.array(text);
 export const optionalText = text.nullable();
 export const digits = z.string().regex(/^\d+$/);
-export const milliseconds = digits.transform(Number);
+/** A time that a number can hold: more digits than that would be read as another time, or as none. */
+export const milliseconds = digits.transform(Number).refine(Number.isSafeInteger);
 export const flag = z.union([z.literal(0), z.literal(1)]).transform((value) => value === 1);
 
 const optionalMilliseconds = z.union([z.literal('').transform(() => null), milliseconds]);

@@ -137,9 +137,10 @@ function payloadArgs(step: Step): string[] {
   return step.payloads.flatMap(({ digest, text }) => [digest, text]);
 }
 
+/** What is later than the last time that can be written in digits is as good as that one. */
 export function wholeMs(value: number): string {
   if (!Number.isFinite(value)) throw new RangeError(`${value} is not a time in milliseconds`);
-  return String(Math.max(0, Math.round(value)));
+  return String(Math.min(Math.max(0, Math.round(value)), Number.MAX_SAFE_INTEGER));
 }
 
 function refuseLarger(what: string, operationId: string, text: string, limit: number): void {

@@ -12,9 +12,13 @@ import { INVALID_PARAMS } from './classify.ts';
 import type { SessionContext } from './context.ts';
 import { META_RELATED_TASK } from './names.ts';
 import type { Settings } from './options.ts';
+import { readAs } from './read-as.ts';
 import { outcomeOf } from './result.ts';
 import { type Connection, describe } from './rpc/connection.ts';
 import type { Reply } from './rpc/reply.ts';
+
+/** A question is for a human, is kept in the ledger, and many may wait. */
+const MAX_QUESTION_CHARS = 1_000_000;
 
 /** A question that the server asked and nobody answered yet. Its id is good on this connection only. */
 interface Prompt {
@@ -115,16 +119,18 @@ export class InputHub {
     const related: unknown = meta?.[META_RELATED_TASK];
     const taskId: unknown =
       typeof related === 'object' && related !== null ? Reflect.get(related, 'taskId') : undefined;
-    const form = ElicitRequestFormParamsSchema.safeParse(request.params);
-    if (typeof taskId !== 'string' || !form.success) {
+    const form = readAs(ElicitRequestFormParamsSchema, request.params);
+    if (typeof taskId !== 'string' || form === null) {
       this.#refuse(request.id, -32602, 'Only form elicitation that is related to a task is supported');
+    } else if (JSON.stringify(request.params).length > MAX_QUESTION_CHARS) {
+      this.#refuse(request.id, -32602, 'The question is too large');
     } else if (this.#prompts.some((prompt) => prompt.id === request.id)) {
       // A resumed stream may bring the same question again.
     } else if (this.#prompts.length >= this.#settings.maxQueuedPrompts) {
       this.#refuse(request.id, -32603, 'Too many open questions');
     } else {
       const schema = (request.params?.requestedSchema ?? {}) as Json;
-      this.#prompts.push({ id: request.id, taskId, request: { message: form.data.message, schema } });
+      this.#prompts.push({ id: request.id, taskId, request: { message: form.message, schema } });
       this.#show(taskId);
     }
     return true;
@@ -165,6 +171,6 @@ export class InputHub {
   }
 
   #refuse(id: string | number, code: number, message: string): void {
-    this.#connection.respond(id, { error: { code, message } }, 10_000).catch(() => undefined);
+    this.#connection.answer(id, { error: { code, message } });
   }
 }

@@ -5,6 +5,7 @@ import { METHOD_NOT_FOUND, unknownOf } from './classify.ts';
 import { hasSession, type SessionContext } from './context.ts';
 import { METHOD_LOOKUP } from './names.ts';
 import { keySupport } from './negotiate.ts';
+import { readAs } from './read-as.ts';
 import { taskViewOf } from './task-view.ts';
 
 const NeverCreated = z.looseObject({
@@ -55,11 +56,11 @@ function parseAnswer(value: Readonly<Record<string, unknown>>): LookupOutcome {
   if (answers.length !== 1) return { kind: 'unknown', reason: 'the look-up did not give exactly one answer' };
   const found = taskViewOf(value.found);
   if (found !== null) return { kind: 'found', task: found };
-  const never = NeverCreated.safeParse(value);
-  if (never.success) return { kind: 'neverCreated', closedThroughAttempt: never.data.closedThroughAttempt };
-  const expired = Expired.safeParse(value);
-  if (expired.success) {
-    const { taskId, createdAt, status } = expired.data.expiredWithReceipt;
+  const never = readAs(NeverCreated, value);
+  if (never !== null) return { kind: 'neverCreated', closedThroughAttempt: never.closedThroughAttempt };
+  const expired = readAs(Expired, value);
+  if (expired !== null) {
+    const { taskId, createdAt, status } = expired.expiredWithReceipt;
     return { kind: 'expiredWithReceipt', taskId, taskCreatedAt: createdAt ?? null, status };
   }
   return { kind: 'unknown', reason: "the look-up's answer cannot be read" };

@@ -7,6 +7,9 @@ import { describe } from './rpc/connection.ts';
 import { compileSchema } from './schema.ts';
 import { findTool } from './tools.ts';
 
+/** What a record holds of a session id, characters. */
+const MAX_SESSION_ID = 512;
+
 /** What a server says of submission keys (design section 6). */
 export interface KeySupport {
   readonly lookup: boolean;
@@ -30,6 +33,12 @@ export async function negotiate(context: SessionContext, name: string, args: Jso
     return refused(
       `the server speaks MCP ${initialized.protocolVersion.slice(0, 32)}, this adapter only ${PROTOCOL_VERSION}`,
       'use the adapter of the revision that the server speaks',
+    );
+  }
+  if ((context.connection.sessionId ?? '').length > MAX_SESSION_ID) {
+    return refused(
+      `the server's session id has more than ${MAX_SESSION_ID} characters`,
+      "ask the server's owner for shorter ones",
     );
   }
   const tasks = field(initialized.capabilities, 'tasks');
@@ -87,7 +96,7 @@ export function keySupport(capabilities: Readonly<Record<string, unknown>>): Key
   return {
     lookup: field(declared, 'lookup') === true,
     deduplicates: field(declared, 'deduplicates') === true,
-    retentionMs: typeof retention === 'number' && retention >= 0 ? retention : null,
+    retentionMs: typeof retention === 'number' && Number.isFinite(retention) && retention >= 0 ? retention : null,
   };
 }
 

@@ -2,6 +2,7 @@ import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Json } from '../../machines/digest.ts';
 import type { Payload } from '../../machines/operation-protocol.ts';
 import { META_RELATED_TASK } from './names.ts';
+import { readAs } from './read-as.ts';
 import type { SchemaCheck } from './schema.ts';
 
 export type CheckedPayload =
@@ -22,9 +23,9 @@ export function checkResult(
   if (taskId !== null && isRecord(related) && related.taskId !== taskId)
     return invalid('the result is marked as that of another task');
 
-  const parsed = CallToolResultSchema.safeParse(value);
-  if (!parsed.success) return invalid('not the result of a tool call');
-  const { content, structuredContent, isError } = parsed.data;
+  const parsed = readAs(CallToolResultSchema, value);
+  if (parsed === null) return invalid('not the result of a tool call');
+  const { content, structuredContent, isError } = parsed;
   // "Nothing" cannot be told from a result that got lost on the server (F6).
   if (content.length === 0 && structuredContent === undefined) return invalid('the result is empty');
   if (isError !== true && output !== null) {

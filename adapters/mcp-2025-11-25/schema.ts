@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { newAjv } from '../../machines/json-schema/ajv.ts';
+import { compiledSchema } from '../../machines/json-schema/ajv.ts';
 
 /** `null`: the value fits. Else where it does not, in words. */
 export type SchemaCheck = (value: unknown) => string | null;
@@ -14,12 +14,21 @@ const unusable = (problem: string): CompiledSchema => ({ kind: 'unusable', probl
 /** Compiles a JSON Schema of a tool: draft 2020-12 unless it says draft-07 itself (MCP 2025-11-25, SEP-1613). */
 export function compileSchema(schema: object): CompiledSchema {
   const dialect: unknown = Reflect.get(schema, '$schema');
-  // An asynchronous validator answers with a promise, which would count as "fits".
-  if (Reflect.get(schema, '$async') === true) return unusable('it would answer later');
   const draft07 = typeof dialect === 'string' && dialect.includes('draft-07');
   try {
-    const validate = newAjv(draft07 ? 'draft-07' : '2020-12').compile(schema);
-    return { kind: 'check', check: (value) => (validate(value) ? null : explain(validate.errors?.[0])) };
+    const misfits = compiledSchema(schema, draft07 ? 'draft-07' : '2020-12');
+    return {
+      kind: 'check',
+      check: (value) => {
+        try {
+          const found = misfits(value);
+          return found === null ? null : explain(found[0]);
+        } catch (error) {
+          // Too deep for its recursion, or more steps than a check may take: not verified, so it does not fit.
+          return `cannot be checked: ${(error as Error).message}`.slice(0, 500);
+        }
+      },
+    };
   } catch (error) {
     return unusable((error as Error).message);
   }

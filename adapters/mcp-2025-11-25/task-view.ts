@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TaskView } from '../../machines/operation-protocol.ts';
 import { ServerStatus } from '../../machines/tool-operation/context.ts';
+import { readAs } from './read-as.ts';
 
 /**
  * A `Task` as it is read: identity and status are demanded, the rest is taken if it is usable. Narrower than the SDK's
@@ -18,9 +19,8 @@ const WireTask = z.looseObject({
 
 /** The task in a value of the wire, or `null` if there is none. Kept verbatim: status, id and `createdAt` (B6). */
 export function taskViewOf(value: unknown): TaskView | null {
-  const parsed = WireTask.safeParse(value);
-  if (!parsed.success) return null;
-  const task = parsed.data;
+  const task = readAs(WireTask, value);
+  if (task === null) return null;
   const ttlMs = task.ttl ?? null;
   // Both times are the server's, so their difference is free of the distance between the two clocks (B13).
   const age = Date.parse(task.lastUpdatedAt ?? '') - Date.parse(task.createdAt ?? '');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { digestOf } from '../../machines/digest.ts';
 import type { Settings } from './options.ts';
+import { readAs } from './read-as.ts';
 import type { Connection } from './rpc/connection.ts';
 import type { Reply } from './rpc/reply.ts';
 
@@ -56,9 +57,9 @@ export async function findTool(
 }
 
 function toolOf(value: unknown): Tool | null {
-  const parsed = Descriptor.safeParse(value);
-  if (!parsed.success) return null;
-  const { name, title, description, inputSchema, outputSchema, annotations, execution } = parsed.data;
+  const parsed = readAs(Descriptor, value);
+  if (parsed === null) return null;
+  const { name, title, description, inputSchema, outputSchema, annotations, execution } = parsed;
   const published = { name, title, description, inputSchema, outputSchema, annotations, execution };
   return {
     name,

@@ -4,11 +4,16 @@ import { canonicalJson, sha256 } from '../digest.ts';
 import type { InputReply, Payload } from '../operation-protocol.ts';
 import { stateName } from '../tool-operation/snapshot.ts';
 import { type Environment, stampOf } from './environment.ts';
-import { storedPayload } from './facts.ts';
+import { storable } from './facts.ts';
 import { openRound } from './question.ts';
 import type { Opened } from './store.ts';
 
 export type Desk = Pick<Environment, 'ledger' | 'store' | 'time' | 'clock'>;
+
+/** What a record holds of an id and of a text, characters: more would make a record that nobody can open again. */
+const MAX_ID = 512;
+const MAX_TEXT = 4_000;
+const nameOf = (by: string): string => by.slice(0, MAX_ID) || 'unknown';
 
 export type CommandAnswer =
   | { readonly kind: 'taken'; readonly opened: Opened }
@@ -25,7 +30,12 @@ export async function cancel(
   reason: string | null = null,
 ): Promise<CommandAnswer> {
   await desk.time.sync();
-  const applied = await desk.store.apply(operationId, { ...stampOf(desk), type: 'cancel.request', by, reason });
+  const applied = await desk.store.apply(operationId, {
+    ...stampOf(desk),
+    type: 'cancel.request',
+    by: nameOf(by),
+    reason: reason === null ? null : reason.slice(0, MAX_TEXT),
+  });
   if (applied.kind !== 'refused') return applied;
   const { opened, refusal } = applied;
   const { context } = opened.snapshot;
@@ -110,14 +120,18 @@ export type Reconciliation =
 export async function reconcile(
   desk: Desk,
   operationId: string,
-  by: string,
+  asker: string,
   what: Reconciliation,
 ): Promise<CommandAnswer> {
   await desk.time.sync();
   const opened = await desk.store.load(operationId);
   if (!opened) return { kind: 'missing' };
   const stamp = stampOf(desk);
-  const stored = what.verb === 'accept' && what.payload ? storedPayload(what.payload) : null;
+  const by = nameOf(asker);
+  if (what.verb === 'attach' && (what.taskId === '' || what.taskId.length > MAX_ID))
+    return { kind: 'refused', opened, guards: [], reason: `a task id has 1 to ${MAX_ID} characters` };
+  const stored = what.verb === 'accept' && what.payload ? storable(what.payload, desk.ledger.maxPayloadBytes) : null;
+  if (stored !== null && 'problem' in stored) return { kind: 'refused', opened, guards: [], reason: stored.problem };
   const event =
     what.verb === 'attach'
       ? ({

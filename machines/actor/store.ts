@@ -2,7 +2,9 @@
  * load → transition → commit: the only writer of records. Events of one operation are applied first in, first out.
  * A lost race is loaded again and the event applied again (it may be stale by then: fine). A refused event writes nothing.
  */
+import { z } from 'zod';
 import type { AcceptAnswer, OperationLedger, PayloadWrite, Step, StoredRecord } from '../operation-ledger.ts';
+import { ToolOperationContext } from '../tool-operation/context.ts';
 import type { OperationEvent, TerminalAccept } from '../tool-operation/events.ts';
 import { acceptFieldsOf } from '../tool-operation/guards.ts';
 import { toolOperation } from '../tool-operation/machine.ts';
@@ -162,6 +164,14 @@ export class OperationStore {
   ): Promise<Opened | null> {
     const { record } = opened;
     const { context } = next;
+    // The last fence: what a record cannot hold must not become one, for nobody could open it again.
+    const fits = ToolOperationContext.safeParse(context);
+    if (!fits.success) {
+      const why = z.prettifyError(fits.error);
+      throw new RangeError(
+        `${event.type} would make a record that cannot be opened again: ${why}; nothing was written`,
+      );
+    }
     const state = statePath(next);
     const final = next.status === 'done';
     const dueAt = final ? null : context.dueAt;

@@ -66,21 +66,29 @@ export function readSnapshot(
       `${where} was written by a newer version (${versioned.data.schema}, machine ${versioned.data.machineVersion}; this one reads ${RECORD_SCHEMA}, machine ${MACHINE_VERSION}); it was left untouched. Upgrade this executor.`,
     );
   }
-  const stored = StoredSnapshot.safeParse(json);
-  const context = stored.success ? ToolOperationContext.safeParse(stored.data.context) : stored;
-  if (!stored.success || !context.success) {
-    throw new LedgerIncompatible(
-      `${where} is not a ${RECORD_SCHEMA}: ${z.prettifyError((context.success ? stored : context).error as z.ZodError)}; it was left untouched.`,
-    );
-  }
+  const stored = checked(where, StoredSnapshot, json);
+  const context = checked(where, ToolOperationContext, stored.context);
   try {
-    const snapshot = machine.resolveState({ value: stored.data.value, context: context.data as ToolOperationContext });
+    const snapshot = machine.resolveState({ value: stored.value, context });
     return snapshot;
   } catch (error) {
     throw new LedgerIncompatible(
       `${where} is in a state that this version does not have: ${(error as Error).message}; it was left untouched.`,
     );
   }
+}
+
+function checked<T extends z.ZodType>(where: string, schema: T, value: unknown): z.output<T> {
+  let why: string;
+  try {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    why = z.prettifyError(parsed.error);
+  } catch (error) {
+    // A check of a length reads the `length` of anything, and throws for one that cannot be compared; recursion has an end.
+    why = (error as Error).message;
+  }
+  throw new LedgerIncompatible(`${where} is not a ${RECORD_SCHEMA}: ${why}; it was left untouched.`);
 }
 
 const known: ReadonlySet<string> = new Set(OPERATION_EVENT_TYPES);

@@ -1,4 +1,5 @@
 /** From what a user typed to the one operation that it names. */
+import { z } from 'zod';
 import type { OperationLedger } from '../../machines/index.ts';
 import { usage } from './failure.ts';
 import { DEFAULT_PRINCIPAL } from './options.ts';
@@ -63,8 +64,17 @@ export async function* summaries(ledger: OperationLedger) {
 async function* candidates(ledger: OperationLedger): AsyncGenerator<Candidate> {
   for await (const { operationId, state, snapshot } of summaries(ledger)) {
     // Also a record that this version cannot open can be named; what is done with it is then refused by name.
-    const context = (JSON.parse(snapshot) as { context?: { callNodeId?: string; principal?: string } }).context;
-    yield { operationId, state, callNodeId: context?.callNodeId ?? '', principal: context?.principal ?? '' };
+    yield { operationId, state, ...nodeIn(snapshot) };
+  }
+}
+
+const Named = z.object({ context: z.object({ callNodeId: z.string().catch(''), principal: z.string().catch('') }) });
+
+function nodeIn(snapshot: string): { readonly callNodeId: string; readonly principal: string } {
+  try {
+    return Named.parse(JSON.parse(snapshot)).context;
+  } catch {
+    return { callNodeId: '', principal: '' };
   }
 }
 

@@ -1,6 +1,7 @@
 /** Options of all commands, and the reading of what a user typed. */
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
+import { jsonProblem } from '../../machines/digest.ts';
 import type { Endpoint } from '../../machines/index.ts';
 import { usage } from './failure.ts';
 
@@ -49,6 +50,13 @@ export function readJson(text: string, where: string): unknown {
       throw usage(`${where}: the file ${text.slice(1)} cannot be read (${(error as NodeJS.ErrnoException).code})`);
     }
   }
+  const value = parsed(source, where);
+  const problem = jsonProblem(value);
+  if (problem !== null) throw usage(`${where} cannot be taken: ${problem}`);
+  return value;
+}
+
+function parsed(source: string, where: string): unknown {
   try {
     return JSON.parse(source);
   } catch (error) {

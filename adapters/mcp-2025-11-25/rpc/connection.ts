@@ -2,9 +2,14 @@ import { randomInt } from 'node:crypto';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
+import { jsonProblem } from '../../../machines/digest.ts';
 import { Call, type CallOptions, errorCode } from './call.ts';
 import { currentExchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
+
+/** How many answers that nobody waits for may be on their way at once: a server that asks faster than it reads gets none. */
+const MAX_ANSWERS_UNDER_WAY = 64;
+const ANSWER_MS = 10_000;
 
 /** What a server asks of us. `false`: not ours, to be answered with "method not found". */
 export interface PeerHandlers {
@@ -28,6 +33,7 @@ export class Connection {
    */
   #nextId = randomInt(2 ** 47);
   #closed = false;
+  #answersUnderWay = 0;
   #gone: string | null = null;
   #peer: PeerHandlers = { request: () => false, cancelled: () => undefined };
 
@@ -105,6 +111,16 @@ export class Connection {
     throw new Error(`it cannot be known whether the answer was taken: ${describe(reply)}`);
   }
 
+  /** The same for an answer that nobody waits for. */
+  answer(id: string | number, answer: Parameters<Connection['respond']>[1]): void {
+    if (this.#answersUnderWay >= MAX_ANSWERS_UNDER_WAY) return;
+    this.#answersUnderWay++;
+    const over = () => {
+      this.#answersUnderWay--;
+    };
+    this.respond(id, answer, ANSWER_MS).then(over, over);
+  }
+
   /** `listener` is called once, also when the server is gone already. */
   onGone(listener: (reason: string) => void): void {
     const reason = this.#gone;
@@ -144,7 +160,10 @@ export class Connection {
   }
 
   #receive(message: JSONRPCMessage): void {
-    if (isJSONRPCResultResponse(message)) {
+    const problem = jsonProblem(message);
+    if (problem !== null) {
+      this.#refuse(message, problem);
+    } else if (isJSONRPCResultResponse(message)) {
       this.#calls.get(Number(message.id))?.settle({ kind: 'result', value: message.result });
     } else if (isJSONRPCErrorResponse(message)) {
       const { code, message: text, data } = message.error;
@@ -158,11 +177,23 @@ export class Connection {
     }
   }
 
+  /** Nobody can work with it: no reader of it, no digest, no record. */
+  #refuse(message: JSONRPCMessage, problem: string): void {
+    if (isJSONRPCRequest(message)) {
+      this.answer(message.id, { error: { code: -32600, message: `Invalid request: ${problem}` } });
+    } else if ('id' in message) {
+      this.#calls
+        .get(Number(message.id))
+        ?.settle({ kind: 'malformed', reason: `the answer cannot be read: ${problem}` });
+    }
+  }
+
   #answer(request: JSONRPCRequest): void {
     if (request.method !== 'ping' && this.#peer.request(request)) return;
-    const answer =
-      request.method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'Method not found' } };
-    this.respond(request.id, answer, 10_000).catch(() => undefined);
+    this.answer(
+      request.id,
+      request.method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'Method not found' } },
+    );
   }
 
   #failed(error: Error): void {

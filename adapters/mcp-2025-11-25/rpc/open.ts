@@ -29,6 +29,10 @@ interface Opening extends Pick<OpenedConnection, 'connection' | 'listen' | 'clos
 /** A broken pipe can be seen before the end of the process that held it, ms. */
 const ENDING_MS = 500;
 
+/** How soon and how late a broken stream is opened again, ms. */
+const MIN_RESUME_MS = 250;
+const MAX_RESUME_MS = 60_000;
+
 /** What the system says of a command that it cannot start. */
 const NOT_STARTED: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such command, or no such working directory',
@@ -68,6 +72,21 @@ export async function open(
   }
 }
 
+/**
+ * A server names the time after which a stream is opened again (`retry:`), and may end each at once: not sooner than
+ * we would, and not later than a question may wait. A private field of the SDK's class; `test/fuzz/findings.test.ts`
+ * fails when it is gone.
+ */
+function boundRetry(transport: StreamableHTTPClientTransport): void {
+  let retryMs: number | undefined;
+  Object.defineProperty(transport, '_serverRetryMs', {
+    get: () => retryMs,
+    set: (ms: number) => {
+      retryMs = Math.min(Math.max(ms, MIN_RESUME_MS), MAX_RESUME_MS);
+    },
+  });
+}
+
 function httpConnection(endpoint: Endpoint & { kind: 'http' }, sessionId: string | null, settings: Settings): Opening {
   const link = createHttpLink(settings.maxMessageBytes);
   const transport = new StreamableHTTPClientTransport(parseUrl(endpoint.url), {
@@ -75,12 +94,13 @@ function httpConnection(endpoint: Endpoint & { kind: 'http' }, sessionId: string
     ...(sessionId === null ? {} : { sessionId }),
     ...(endpoint.headers === undefined ? {} : { requestInit: { headers: { ...endpoint.headers } } }),
     reconnectionOptions: {
-      initialReconnectionDelay: 250,
+      initialReconnectionDelay: MIN_RESUME_MS,
       maxReconnectionDelay: 2_000,
       reconnectionDelayGrowFactor: 1.5,
       maxRetries: 3,
     },
   });
+  boundRetry(transport);
   const connection = new Connection(transport, { overHttp: true, graceMs: settings.resumeGraceMs });
   return {
     connection,

@@ -49,7 +49,7 @@ export async function askField(field: Field, context: PromptContext): Promise<Js
   const typed = await input(
     {
       message,
-      ...(schema.default === undefined ? {} : { default: String(schema.default) }),
+      ...(schema.default === undefined ? {} : { default: wordOf(schema.default) }),
       validate: (text) => (text === '' && !field.required ? true : verdict(field, typedValue(field, text))),
     },
     context,
@@ -93,16 +93,19 @@ function optionsOf(schema: Schema): { name: string; value: JsonValue }[] {
       .flatMap(({ const: value, title }) =>
         value === undefined
           ? []
-          : [{ name: oneLine(String(title ?? value)) || '(no name)', value: value as JsonValue }],
+          : [{ name: oneLine(wordOf(title ?? value)) || '(no name)', value: value as JsonValue }],
       );
   }
   if (!Array.isArray(schema.enum)) return [];
   const names = Array.isArray(schema.enumNames) ? schema.enumNames : [];
   return schema.enum.map((value: JsonValue, index) => ({
-    name: oneLine(String(names[index] ?? value)) || '(no name)',
+    name: oneLine(wordOf(names[index] ?? value)) || '(no name)',
     value,
   }));
 }
+
+/** Any JSON as a word: an object's own `toString` is the server's. */
+const wordOf = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
 function typedValue({ schema }: Field, text: string): JsonValue {
   if (schema.type === 'number' || schema.type === 'integer') return text.trim() === '' ? text : Number(text);
