@@ -1,0 +1,96 @@
+/** G1 in simulation: ways through the closed system until enough of them were distinct, on both cores. */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { SETTINGS } from '../../model/system/contracts.ts';
+import { Orderings } from '../../model/system/orderings.ts';
+import { program } from '../../support/program.ts';
+import { few, type Run, whole } from '../gate.ts';
+
+export interface Batch {
+  readonly hashes: readonly number[];
+  readonly divergences: readonly { readonly seed: number; readonly setting: string; readonly what: string }[];
+  /** `state: fault`. */
+  readonly hit: readonly string[];
+  readonly missed: readonly string[];
+}
+
+export interface Simulated {
+  readonly walked: number;
+  readonly distinct: number;
+  readonly divergences: Batch['divergences'];
+  /** Pairs of a state and a fault that were hit; that were possible and were not. */
+  readonly pairs: number;
+  readonly missed: readonly string[];
+  readonly perSecond: number;
+}
+
+const WALKER = fileURLToPath(new URL('./walker.ts', import.meta.url));
+const WALKERS = 2;
+/** Ways that repeat earlier ones: so many more may be walked than are wanted. */
+const PATIENCE = 10;
+
+/** Until `distinct` different ways were walked; what diverges ends it at once. */
+export async function simulate({ sizes, seed, signal, progress }: Run): Promise<Simulated> {
+  const seen = new Set<number>();
+  const hit = new Set<string>();
+  const possible = new Set<string>();
+  const divergences: Batch['divergences'][number][] = [];
+  let walked = 0;
+  const began = performance.now();
+  const took = () => (performance.now() - began) / 1_000;
+
+  const enough = new AbortController();
+  const over = AbortSignal.any([signal, enough.signal]);
+  const walkers = Array.from({ length: WALKERS }, async (_, nth) => {
+    const child = spawn(process.execPath, [...program(WALKER), String(seed + nth), String(WALKERS)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const kill = () => child.kill('SIGKILL');
+    process.once('exit', kill);
+    over.addEventListener('abort', kill);
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (over.aborted) break;
+      const batch = JSON.parse(line) as Batch;
+      walked += batch.hashes.length;
+      for (const hash of batch.hashes) if (seen.size < sizes.simulated) seen.add(hash);
+      for (const pair of batch.hit) hit.add(pair);
+      for (const pair of [...batch.hit, ...batch.missed]) possible.add(pair);
+      divergences.push(...batch.divergences);
+      progress(`simulated: ${whole(seen.size)} distinct of ${whole(walked)}, ${whole(walked / took())}/s`);
+      if (seen.size >= sizes.simulated || walked > sizes.simulated * PATIENCE || divergences.length > 0) enough.abort();
+    }
+    process.off('exit', kill);
+    if (!over.aborted) {
+      enough.abort();
+      throw new Error('a walker ended by itself');
+    }
+  });
+  await Promise.all(walkers);
+  signal.throwIfAborted();
+  return {
+    walked,
+    distinct: seen.size,
+    divergences,
+    pairs: hit.size,
+    missed: [...possible].filter((pair) => !hit.has(pair)).sort(),
+    perSecond: walked / took(),
+  };
+}
+
+/** The way of one seed, step by step. */
+export async function replay(
+  seed: number,
+): Promise<{ readonly steps: readonly string[]; readonly divergence: string | null }> {
+  const steps: string[] = [];
+  const { divergence } = await new Orderings(SETTINGS).walk(seed, (label) => steps.push(label));
+  return { steps, divergence };
+}
+
+export function simulatedNotes({ distinct, walked, pairs, missed, divergences, perSecond }: Simulated): string[] {
+  return [
+    `simulated: ${whole(distinct)} distinct of ${whole(walked)} walked (${whole(perSecond)}/s), ${pairs} pairs of state and fault hit`,
+    ...few(missed).map((pair) => `possible, and never hit: ${pair}`),
+    ...few(divergences.map(({ seed, setting, what }) => `seed ${seed} (${setting}): ${what}; again: --walk ${seed}`)),
+  ];
+}
