@@ -1,43 +1,26 @@
 /**
  * Before the first test: a Redis server to test against (installed where that is possible, asked for where it is not), and
- * every program that tests start as a process, compiled once (a start of the sources costs twice the time, hundreds of times).
+ * every program that tests start as a process, bundled once.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { rmSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
-import { compiler } from '../../visualizer/compiler.ts';
+import { bundlePrograms } from './bundle.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The directory of the compiled programs, laid out as the sources are. */
-    readonly compiled: string;
+    /** The directory of the bundled programs; `null`: they are started from their sources. */
+    readonly bundles: string | null;
   }
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const runs = (command: string, args: readonly string[]) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
-export default function setup(project: TestProject): () => void {
+export default async function setup(project: TestProject): Promise<() => void> {
   ensureRedis();
-  const compiled = compileAll();
-  project.provide('compiled', compiled);
-  return () => rmSync(compiled, { recursive: true, force: true });
-}
-
-function compileAll(): string {
-  const cache = join(root, 'node_modules', '.cache');
-  mkdirSync(cache, { recursive: true });
-  const out = mkdtempSync(join(cache, 'toolop-test-'));
-  const { status } = spawnSync(
-    process.execPath,
-    [compiler(), '-p', join(root, 'tsconfig.json'), '--outDir', out, '--declaration', 'false', '--noCheck'],
-    { stdio: 'inherit' },
-  );
-  if (status !== 0) throw new Error('the sources cannot be read: see above');
-  cpSync(join(root, 'persistence', 'scripts'), join(out, 'persistence', 'scripts'), { recursive: true });
-  return out;
+  const bundles = await bundlePrograms();
+  project.provide('bundles', bundles);
+  return () => rmSync(bundles, { recursive: true, force: true });
 }
 
 function ensureRedis(): void {

@@ -21,6 +21,9 @@ export function applyControl(world: World, value: unknown, dropSessions: () => v
       case 'lyingCancel':
         world.lyingCancel = command.on;
         return null;
+      case 'forgetDone':
+        world.forgetDone();
+        return null;
       case 'dropSessions':
         dropSessions();
         return null;

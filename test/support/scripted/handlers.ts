@@ -121,6 +121,10 @@ async function callTool(world: World, params: Params): Promise<Params> {
   if (augmented === undefined || !world.options.tasks || script.ignoreTask) {
     await new Promise((resolve) => setTimeout(resolve, script.ms ?? 0));
     world.log.effects += 1;
+    if (typeof key === 'string') {
+      const closedThrough = known?.closedThrough ?? 0;
+      world.keys.set(key, { taskId: null, isDone: true, digest, principal, closedThrough, receipt: null });
+    }
     const ending = endingOf(tool, script);
     if ('error' in ending) throw rpcError(ending.error.code, ending.error.message);
     return ending.result;
@@ -130,7 +134,7 @@ async function callTool(world: World, params: Params): Promise<Params> {
   const task = world.create(tool, script, augmented.ttl ?? null);
   if (typeof key === 'string') {
     const closedThrough = known?.closedThrough ?? 0;
-    world.keys.set(key, { taskId: task.taskId, digest, principal, closedThrough, receipt: null });
+    world.keys.set(key, { taskId: task.taskId, isDone: false, digest, principal, closedThrough, receipt: null });
   }
   void world.run(task);
   // The first answer always says `working`.
@@ -182,10 +186,11 @@ function lookup(world: World, params: Params): Params {
   const key = String(params.key);
   const throughAttempt = Number(params.throughAttempt);
   const entry = world.keys.get(key);
+  if (entry?.isDone) throw rpcError(-32603, 'The call was answered at once: there is no task to show');
   if (!entry?.taskId) {
     const closedThrough = Math.max(entry?.closedThrough ?? 0, throughAttempt);
     const { requestDigest: digest, principal } = params;
-    world.keys.set(key, { taskId: null, digest, principal, closedThrough, receipt: null });
+    world.keys.set(key, { taskId: null, isDone: false, digest, principal, closedThrough, receipt: null });
     return { neverCreated: true, closedThroughAttempt: closedThrough };
   }
   if (entry.digest !== params.requestDigest || entry.principal !== params.principal)

@@ -96,6 +96,8 @@ export type Control =
   /** The id now belongs to a new task. */
   | { op: 'reuse'; taskId: string; createdAt?: string }
   | { op: 'ask'; taskId: string; message: string }
+  /** The retention of keys ends for all calls that were answered at once. */
+  | { op: 'forgetDone' }
   | { op: 'dropSessions' }
   | { op: 'exit' };
 

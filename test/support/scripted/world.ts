@@ -25,6 +25,8 @@ export interface Task {
 
 interface Key {
   taskId: string | null;
+  /** Its call was answered at once. */
+  isDone: boolean;
   digest: unknown;
   principal: unknown;
   closedThrough: number;
@@ -153,6 +155,11 @@ export class World {
       if (receipt) key.receipt = { taskId, createdAt, status };
     }
     this.touch();
+  }
+
+  /** The retention of keys ends for all calls that were answered at once. */
+  forgetDone(): void {
+    for (const [key, { isDone }] of this.keys) if (isDone) this.keys.delete(key);
   }
 
   expire(task: Task, inMs: number): void {
