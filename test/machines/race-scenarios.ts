@@ -1,6 +1,7 @@
 /** The table of the design ("Races, decided") as event sequences: one entry per row, each with its variants. */
 import { expect } from 'vitest';
 import type { ToolOperationContext } from '../../machines/tool-operation/context.ts';
+import { EVERY_PLACE } from './every-place.ts';
 import {
   able,
   BORN,
@@ -2210,6 +2211,7 @@ export const RACES: readonly Row[] = [
       },
     ],
   },
+  ...EVERY_PLACE,
 ];
 
 export const SCENARIOS: readonly Scenario[] = RACES.flatMap(({ scenarios }) => scenarios);

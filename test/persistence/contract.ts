@@ -48,6 +48,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
     const claim = (owner: string, limit = 10, scopes = ['endpoint:e']) =>
       ledger.claimDue({ owner, scopes, limit, leaseMs: 1000 });
 
+    const partitionKey = (operationId: string, name: string): string =>
+      `toolop:1:{${NAMESPACE}/${operationId.slice(0, 3)}}:${name}`;
+
     beforeAll(async () => {
       store = await start();
     });
@@ -128,6 +131,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const { record } = await ledger.create(step(operationId), { owner: 'a', ms: 1000 });
         expect(record.lease).toEqual({ owner: 'a', epoch: '1', until: clock + 1000 });
         expect(await claim('b')).toEqual({ claimed: [], nextDueAt: clock + 1000 });
+        expect((await claim('a')).claimed).toEqual([]);
       });
 
       it('refuses what is too large before it sends', async () => {
@@ -165,6 +169,22 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await ledger.commit(second)).toEqual({ kind: 'committed', revision: '2' });
         expect(await ledger.load(operationId)).toMatchObject({ revision: '3' });
         expect((await ledger.readHistory(operationId)).length).toBe(3);
+      });
+
+      it('remembers the last two steps, and no more: an older one is judged anew', async () => {
+        const operationId = await create();
+        const steps = ['1', '2', '3'].map((expectedRevision) => ({ ...step(operationId), expectedRevision }));
+        for (const each of steps) await ledger.commit(each);
+        const [oldest, ...remembered] = await Promise.all(steps.map((each) => ledger.commit(each)));
+        expect(oldest).toEqual({ kind: 'conflict', revision: '4' });
+        expect(remembered.map(({ kind }) => kind)).toEqual(['committed', 'committed']);
+      });
+
+      it('leaves no line in the history for a step that has none', async () => {
+        const operationId = await create();
+        await ledger.commit({ ...step(operationId, { history: null }), expectedRevision: '1' });
+        expect(await ledger.load(operationId)).toMatchObject({ revision: '2' });
+        expect((await ledger.readHistory(operationId)).length).toBe(1);
       });
 
       it('counts past nine in order', async () => {
@@ -241,6 +261,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         await ledger.commit({ ...step(operationId, { dueAt: 7 }), expectedRevision: '1', leaseOwner: 'a' });
         expect(await ledger.load(operationId)).toMatchObject({ dueAt: 7, lease: { owner: 'a' } });
         expect(await claim('b')).toEqual({ claimed: [], nextDueAt: clock + 1000 });
+        expect((await claim('a')).claimed).toEqual([]);
         const last = { ...step(operationId), expectedRevision: '2', leaseOwner: 'a', releaseLease: true };
         await ledger.commit(last);
         expect(await ledger.load(operationId)).toMatchObject({ lease: null });
@@ -277,6 +298,14 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect((await claim('b')).claimed[0]).toMatchObject({ dueAt: clock, lease: { owner: 'b', epoch: '2' } });
       });
 
+      it('shows the owner a step of somebody else also after a renewal', async () => {
+        const operationId = await create();
+        await claim('a');
+        await ledger.commit({ ...step(operationId, { dueAt: clock }), expectedRevision: '1' });
+        await ledger.renewLease(operationId, 'a', '1', 5000);
+        expect((await claim('a')).claimed[0]).toMatchObject({ revision: '2', lease: { owner: 'a', epoch: '1' } });
+      });
+
       it('judges a step of a former owner by its revision and leaves the new lease alone', async () => {
         const operationId = await create();
         await claim('a');
@@ -288,12 +317,72 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect((await claim('b')).claimed[0]).toMatchObject({ revision: '2' });
       });
 
+      it('answers a repeated claim as the first time, and claims nothing that is not due', async () => {
+        const operationId = await create({ dueAt: clock + 10 });
+        const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
+        const host = await store.host();
+        const claimOne = (command: string) =>
+          host.run(
+            'claim',
+            [keys.operation(operationId), keys.due('endpoint:e')],
+            [String(clock), operationId, command, 'a', '1000'],
+          );
+        expect(await claimOne('early')).toEqual(['waits']);
+        clock += 10;
+        const first = await claimOne('due');
+        expect(first).toEqual(['claimed', expect.arrayContaining(['a'])]);
+        clock += 1;
+        expect(await claimOne('due')).toEqual(first);
+        const last = {
+          ...step(operationId, { dueAt: null }),
+          expectedRevision: '1',
+          leaseOwner: 'a',
+          releaseLease: true,
+        };
+        await ledger.commit(last);
+        expect(await claimOne('late')).toEqual(['waits']);
+        await host.close();
+      });
+
+      it('a due time whose record is gone is nobody’s', async () => {
+        const operationId = await create();
+        const key = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3))).operation(operationId);
+        const host = await store.host();
+        const entries = (await host.run('entries', [key], [String(clock)])) as string[];
+        await host.close();
+        for (let i = 0; i < entries.length; i += 2) await store.plant(key, entries[i] as string, null);
+        expect(await ledger.load(operationId)).toBeNull();
+        expect((await claim('a')).claimed).toEqual([]);
+      });
+
+      it('takes a renewal or a release only for the very lease that it names', async () => {
+        const operationId = await create();
+        await claim('a');
+        clock += 1001;
+        await claim('a');
+        expect(await ledger.renewLease(operationId, 'a', '1', 9000)).toBeNull();
+        expect(await ledger.renewLease(operationId, 'b', '2', 9000)).toBeNull();
+        await ledger.releaseLease(operationId, 'a', '1', null, '1');
+        await ledger.releaseLease(operationId, 'b', '2', null, '1');
+        const lease = { owner: 'a', epoch: '2', until: clock + 1000 };
+        expect(await ledger.load(operationId)).toMatchObject({ dueAt: 1000, lease });
+      });
+
+      it('renews the lease of a record that has nothing due', async () => {
+        const operationId = await create();
+        await claim('a');
+        await ledger.commit({ ...step(operationId, { dueAt: null }), expectedRevision: '1', leaseOwner: 'a' });
+        expect(await ledger.renewLease(operationId, 'a', '1', 5000)).toEqual({ until: clock + 5000, revision: '2' });
+        expect(await claim('b')).toEqual({ claimed: [], nextDueAt: null });
+      });
+
       it('renews and releases', async () => {
         const operationId = await create();
         await claim('a');
         clock += 900;
         expect(await ledger.renewLease(operationId, 'a', '1', 1000)).toEqual({ until: clock + 1000, revision: '1' });
         clock += 900;
+        expect((await claim('a')).claimed).toEqual([]);
         expect(await claim('b')).toEqual({ claimed: [], nextDueAt: clock + 100 });
         await ledger.releaseLease(operationId, 'b', '1', null, '1');
         expect(await ledger.load(operationId)).toMatchObject({ lease: { owner: 'a' } });
@@ -337,6 +426,14 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await ledger.acceptTerminal({ ...terminal, expected })).toEqual({ kind: 'mismatch', field });
         expect(await ledger.load(operationId)).toMatchObject({ revision: '1', state: 'WORKING' });
         expect(await ledger.acceptTerminal(terminal)).toMatchObject({ kind: 'accepted' });
+      });
+
+      it('refuses to move a record to another scope', async () => {
+        const operationId = await create();
+        const moved = acceptStep(operationId, '1', { scope: 'process:1' });
+        await expect(ledger.acceptTerminal(moved)).rejects.toThrow(/endpoint:e.*for good/);
+        expect(await ledger.readReceipt(operationId)).toBeNull();
+        expect(await ledger.acceptTerminal(acceptStep(operationId, '1'))).toMatchObject({ kind: 'accepted' });
       });
 
       it('compares the revision', async () => {
@@ -393,6 +490,15 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await ledger.ackReady(row, 'c1')).toBe(false);
       });
 
+      it('gives a consumer what is new while it still has something', async () => {
+        // Two of four share a partition.
+        for (let row = 0; row < 4; row++) {
+          const operationId = await accept();
+          const leased = await ledger.leaseReady('c', 5, 1000);
+          expect(leased.map((each) => each.operationId)).toEqual([operationId]);
+        }
+      });
+
       it('answers a repeated lease with the same rows', async () => {
         const operationId = await accept();
         const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
@@ -410,6 +516,50 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         await host.close();
       });
 
+      it('repeats of a lease what is still leased so', async () => {
+        const operationId = await accept();
+        const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
+        const host = await store.host();
+        const lease = () =>
+          host.run(
+            'lease-ready',
+            [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
+            [String(clock), 'token', 'c', '5', '1000'],
+          );
+        expect(await lease()).toHaveLength(2);
+        const acknowledged = await host.run(
+          'ack-ready',
+          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed],
+          [String(clock), operationId, 'token', 'c'],
+        );
+        expect(acknowledged).toBe(1);
+        expect(await lease()).toEqual([]);
+        await host.close();
+      });
+
+      it('keeps nothing for a consumer that got nothing', async () => {
+        const keys = new Keys(NAMESPACE).partition(0);
+        const host = await store.host();
+        const leased = await host.run(
+          'lease-ready',
+          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
+          [String(clock), 'token', 'idle', '5', '1000'],
+        );
+        expect(leased).toEqual([]);
+        expect(await host.run('entries', [keys.consumers], [String(clock)])).toEqual([]);
+        await host.close();
+      });
+
+      it('leases nothing without a receipt or without a row, and acknowledges nothing whose row is gone', async () => {
+        const [lost, unready, leased] = [await accept(), await accept(), await accept()];
+        await store.plant(partitionKey(lost, 'rc'), lost, null);
+        await store.plant(partitionKey(unready, 'ready'), unready, null);
+        const rows = await ledger.leaseReady('c', 5, 1000);
+        expect(rows.map(({ operationId }) => operationId)).toEqual([leased]);
+        await store.plant(partitionKey(leased, 'ready'), leased, null);
+        expect(await ledger.ackReady(rows[0] as ReadyRow, 'c')).toBe(false);
+      });
+
       it('hands out each row once to many consumers', async () => {
         const all = await Promise.all(Array.from({ length: 20 }, accept));
         const leased = await Promise.all(['a', 'b', 'c', 'd'].map((consumer) => ledger.leaseReady(consumer, 8, 1000)));
@@ -422,8 +572,15 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
     });
 
     describe('audit', () => {
-      const partitionKey = (operationId: string, name: string): string =>
-        `toolop:1:{${NAMESPACE}/${operationId.slice(0, 3)}}:${name}`;
+      it('finds a ready row that no consumer can lease', async () => {
+        const operationId = await create();
+        await ledger.acceptTerminal(acceptStep(operationId, '1'));
+        const [row] = (await ledger.leaseReady('c', 5, 1000)) as [ReadyRow];
+        await ledger.ackReady(row, 'c');
+        await store.plant(partitionKey(operationId, 'consumed'), operationId, null);
+        await store.plant(partitionKey(operationId, 'ready'), operationId, sha256(row.receipt));
+        expect(await ledger.audit()).toEqual([{ operationId, problem: 'a ready row that no consumer can lease' }]);
+      });
 
       it('finds what is not one-to-one', async () => {
         const [lost, unready, twice, changed] = (await Promise.all(
@@ -561,6 +718,12 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(newOperation(again, 'x')).toBe(newOperation(ledger, 'x'));
         await expect(open({ partitions: 4 })).rejects.toThrow(LedgerIncompatible);
         await expect(open({ partitions: 4 })).rejects.toThrow(/made with 3 partitions, not 4.*untouched/);
+      });
+
+      it('leaves a namespace untouched that does not say its number of partitions', async () => {
+        await store.plant(`toolop:{${NAMESPACE}/meta}`, 'partitions', null);
+        await expect(open()).rejects.toThrow(LedgerIncompatible);
+        await expect(open()).rejects.toThrow(/"" partitions.*untouched/);
       });
 
       it('leaves a newer schema untouched', async () => {

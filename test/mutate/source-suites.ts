@@ -1,0 +1,43 @@
+/**
+ * What mutants of sources are killed by. For a script the tests of its verb come first, on the embedded file, which starts in
+ * no time; then the whole contract, there and on Redis.
+ */
+import { basename } from 'node:path';
+import type { Suite } from './copy.ts';
+
+const LEDGER = 'test/persistence/ledger.test.ts';
+const WHOLE: readonly Suite[] = [
+  { file: LEDGER, tests: 'ledger on a file' },
+  { file: LEDGER, tests: 'ledger on Redis' },
+];
+/** Parts of the contract by script; another script has the whole. */
+const PARTS: Readonly<Record<string, string>> = {
+  accept: 'accept',
+  'ack-ready': 'outbox',
+  'lease-ready': 'outbox',
+  audit: 'audit',
+  claim: 'leases',
+  release: 'leases',
+  renew: 'leases',
+  commit: '(commit|leases)',
+  create: '(create|leases)',
+  load: 'create',
+  open: 'opening',
+  'own-task': 'shared facts',
+  permit: 'shared facts',
+  waiting: 'processes',
+};
+
+export function suitesOfScript(file: string): readonly Suite[] {
+  const part = PARTS[basename(file, '.lua')];
+  return part === undefined ? WHOLE : [{ file: LEDGER, tests: `ledger on a file ${part} ` }, ...WHOLE];
+}
+/** Everything that judges scripts. */
+export const SCRIPTS_SUITES = WHOLE;
+export const ORDERS_SUITE: Suite = { file: 'test/mutate/commit-first.test.ts', tests: '' };
+
+/** The test of this very order, then the others. */
+export function suitesOfOrder(name: string): readonly Suite[] {
+  const effect = name.slice(0, name.indexOf(' before '));
+  return [{ file: ORDERS_SUITE.file, tests: `${effect} once ` }, ORDERS_SUITE];
+}
