@@ -20,7 +20,8 @@ const PROGRAMS = [
   'test/gates/g1/walker.ts',
 ];
 /** Common code that needs what an ES module does not have. */
-const REQUIRE = "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);";
+const REQUIRE =
+  "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);";
 
 /** Where a module finds the files beside it stays where its source is. */
 const ownPlaces: Plugin = {
