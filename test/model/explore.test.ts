@@ -3,13 +3,11 @@
  * are those of `npm run explore`.
  */
 import { describe, expect, it } from 'vitest';
-import { effects } from '../../machines/actor/effects/index.ts';
 import { SETTINGS, type Setting } from './system/contracts.ts';
 import { explore } from './system/explore.ts';
-import type { Effects } from './system/performance.ts';
 import { type Bounds, System } from './system/system.ts';
 import { readyTest, replay, sequenceDiagram } from './system/trace.ts';
-import { PLANTED } from './variants.ts';
+import { HASTY, PLANTED } from './variants.ts';
 
 const SMALL: Bounds = { crashes: 1, losses: 1, duplicates: 0, times: 0, humans: 1, lies: 0 };
 const smaller = ({ contract, bounds }: Setting): Setting => ({
@@ -56,13 +54,8 @@ describe('the closed system, every reachable state', () => {
   );
 
   it('a planted bug is noticed: the effect is performed before its commit', async () => {
-    const hasty: Effects = {
-      ...effects,
-      beginSubmit: async (drive, issued, signal) =>
-        effects.submit(Object.assign(drive, { becomesSender: () => true }), issued, signal),
-    };
     const { contract } = byName('plain');
-    const explored = await explore(new System(contract, SMALL, undefined, hasty), {
+    const explored = await explore(new System(contract, SMALL, undefined, HASTY), {
       maxStates: 50_000,
       maxFindings: 1,
     });

@@ -1,8 +1,10 @@
 /** The production chart with something changed on purpose: what a test, or an exploration, is worth shows in noticing it. */
 import { createMachine } from 'xstate';
+import { effects } from '../../machines/actor/effects/index.ts';
 import { type GuardName, guards } from '../../machines/tool-operation/guards.ts';
 import { toolOperation } from '../../machines/tool-operation/machine.ts';
 import type { OperationMachine } from '../../machines/tool-operation/snapshot.ts';
+import type { Effects } from './system/performance.ts';
 
 /** A state of the chart as it is written down; loosely typed, because a variant need not be a sensible chart. */
 export interface StateConfig {
@@ -75,3 +77,10 @@ export const PLANTED = {
       stateOf(chart, 'WORKING').on = { ...stateOf(chart, 'WORKING').on, 'poll.failed': disputed };
     }),
 } as const satisfies Record<string, () => OperationMachine>;
+
+/** ... and the one of an executor: the call is sent before the record says so. */
+export const HASTY: Effects = {
+  ...effects,
+  beginSubmit: async (drive, issued, signal) =>
+    effects.submit(Object.assign(drive, { becomesSender: () => true }), issued, signal),
+};

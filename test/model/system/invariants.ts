@@ -54,7 +54,7 @@ export function mustEnd(system: System, world: World): boolean {
   const { path, snapshot, parked } = system.record(world);
   const { context } = snapshot;
   if (contract.lies || world[At.known] === 0) return false;
-  if (path === 'PARKED.disputed' || parked === 'contradiction') return false;
+  if (parked === 'contradiction') return false;
   const question = world[At.question] as number;
   if (world[At.task] === Task.input && question === Question.lost) return false;
   // The caller's budget was over before the question could be asked.

@@ -2,10 +2,12 @@
  * Random ways through the closed system (G1), swarm-style: each seed draws a server, a subset of the faults and an order of
  * everything. Then all is healed: the operation has to come to its end by progress alone. The same seed walks the same way.
  */
+import type { OperationMachine } from '../../../machines/tool-operation/snapshot.ts';
 import { Random } from '../../support/random.ts';
 import type { Setting } from './contracts.ts';
 import { expanded } from './explore.ts';
 import { broken, isSettled, isTerminal, mustEnd } from './invariants.ts';
+import type { Effects } from './performance.ts';
 import { type Bounds, type Step, System } from './system.ts';
 import { At, encoded, type World } from './world.ts';
 
@@ -33,8 +35,9 @@ export class Orderings {
   readonly #hit = new Map<string, Map<string, number>>();
   readonly #possible = new Map<string, Set<string>>();
 
-  constructor(settings: readonly Setting[]) {
-    this.#systems = settings.map(({ contract, bounds }) => new System(contract, bounds));
+  /** `machine`, `effects`: others than those of the product, to see that a fault in them is noticed. */
+  constructor(settings: readonly Setting[], machine?: OperationMachine, effects?: Effects) {
+    this.#systems = settings.map(({ contract, bounds }) => new System(contract, bounds, machine, effects));
   }
 
   /** State by state: how often each fault hit it. */
