@@ -2,25 +2,15 @@
  * `npm run chaos`: executors and Redis as real processes under load, killed and stopped at random; afterwards the whole
  * history is judged by the independent checker and by the ledger's own audit. Exit code 1 when anything is wrong.
  */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { CallHistory } from '../model/checker.ts';
+import { count, natural } from '../support/numbers.ts';
 import { type ChaosOptions, type ChaosOutcome, type Progress, runChaos } from './run.ts';
-
-const count = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('it is a whole number above 0.');
-  return value;
-};
-const seedOf = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('it is a whole number from 0.');
-  return value;
-};
 
 const program = new Command('chaos')
   .description('Kills and stops executors and Redis at random, under load; then judges every operation by the brief.')
   .option('--seconds <n>', 'length of the storm', count, 600)
-  .option('--seed <n>', 'chooses the calls and what is done to whom (default: from the clock)', seedOf)
+  .option('--seed <n>', 'chooses the calls and what is done to whom (default: from the clock)', natural)
   .option('--executors <n>', 'executor processes', count, 3)
   .addOption(new Option('--ledger <kind>', 'what the executors share').choices(['redis', 'embedded']).default('redis'))
   .addOption(new Option('--servers <n>', 'MCP servers: the second one has no look-up').choices(['1', '2']).default('2'))

@@ -3,28 +3,19 @@
  * an input did what none may do: throw where nobody expects it, hang, take unbounded memory, pollute a prototype, or
  * change a record in a way that the chart does not allow.
  */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { natural, positive } from '../support/numbers.ts';
 import { catchingStrays, type Failure, type Row, runTarget } from './run.ts';
 import { TARGETS } from './targets/index.ts';
 import { startWatchdog } from './watchdog.ts';
 
-const whole = (text: string) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('give a whole number');
-  return value;
-};
-const positive = (text: string) => {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('give a number above 0');
-  return value;
-};
 const options = new Command('fuzz')
   .description('Property-based and mutation fuzzing of everything that comes from outside.')
   .option('--inputs <n>', 'how many inputs over all targets', positive, 1_000_000)
-  .option('--seed <n>', 'the same seed makes the same inputs', whole, 1)
+  .option('--seed <n>', 'the same seed makes the same inputs', natural, 1)
   .option('--minutes <n>', 'stop after this time at the latest', positive)
   .option('--only <target>', `one target, all inputs for it: ${TARGETS.map(({ name }) => name).join(', ')}`)
-  .option('--batch <n>', 'with --only: one batch of it, to see a failure again', whole)
+  .option('--batch <n>', 'with --only: one batch of it, to see a failure again', natural)
   .option('--path <path>', 'with --batch: the place of the failure in it')
   .option('--max-rss <mib>', 'the memory that the run may use, MiB', positive, 2_048)
   .option('--json', 'one JSON document')

@@ -4,15 +4,11 @@
  */
 import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
+import { natural } from '../support/numbers.ts';
 import { replay } from './g1/simulated.ts';
 import { DEEP, FULL, GATES, type GateName, QUICK, type Verdict } from './gate.ts';
 import { runGates } from './run.ts';
 
-const natural = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('it is a whole number from 0.');
-  return value;
-};
 const gateNames = (text: string): readonly GateName[] =>
   text.split(',').map((word) => {
     const name = GATES.find((gate) => gate === word.trim().toUpperCase());

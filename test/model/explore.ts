@@ -2,8 +2,9 @@
  * `npm run explore`: every reachable state of the closed system within bounds, breadth-first, with the production chart and
  * the production effects inside. Prints states, states per second and peak memory; a violation with its shortest trace.
  */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import pc from 'picocolors';
+import { positive } from '../support/numbers.ts';
 import { SETTINGS, type Setting } from './system/contracts.ts';
 import { type Explored, explore, type Finding } from './system/explore.ts';
 import { System } from './system/system.ts';
@@ -11,11 +12,6 @@ import { readyTest, sequenceDiagram } from './system/trace.ts';
 
 const ENOUGH = 1_000_000;
 
-const number = (text: string) => {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('give a number above 0');
-  return value;
-};
 const options = new Command('explore')
   .description('Explores every reachable state of record, executors, network, server, human and time, within bounds.')
   .option(
@@ -23,8 +19,8 @@ const options = new Command('explore')
     `settings by name, comma-separated: ${SETTINGS.map(({ contract }) => contract.name).join(', ')}`,
   )
   .option('--deep', 'one more fault of every kind, for as long as --minutes says')
-  .option('--minutes <n>', 'how long a deep exploration goes on', number, 30)
-  .option('--max <states>', 'states per setting at the most', number)
+  .option('--minutes <n>', 'how long a deep exploration goes on', positive, 30)
+  .option('--max <states>', 'states per setting at the most', positive)
   .option('--json', 'one line of JSON per setting')
   .parse()
   .opts<{ only?: string; deep?: boolean; minutes: number; max?: number; json?: boolean }>();

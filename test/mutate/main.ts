@@ -4,17 +4,13 @@
  */
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
+import { count } from '../support/numbers.ts';
 import { mutantsOf } from './catalogue.ts';
 import { EQUIVALENT } from './equivalent.ts';
 import { type Case, judgeAll, processJudge } from './judge.ts';
 import { KINDS, type Kind, MEANINGS, type Verdict } from './mutant.ts';
 import { summaryOf, told } from './summary.ts';
 
-const count = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('it is a whole number from 1.');
-  return value;
-};
 const oneMore = (text: string, before: readonly Kind[] | undefined): readonly Kind[] => {
   const kind = KINDS.find((each) => each === text);
   if (kind === undefined) throw new InvalidArgumentError(`the kinds are ${KINDS.join(', ')}.`);
