@@ -42,6 +42,7 @@ export const HOLDING: ReadonlySet<Effect | null> = new Set<Effect>([
 ]);
 const NAMES = ['A', 'B'] as const;
 const stamp = { at: NOW, random: 0 };
+const lateOf = (executor: number): number => (executor === 1 ? Flag.ofSecond : 0);
 
 export class System {
   readonly records: Records;
@@ -347,7 +348,8 @@ class Expansion {
         late[At.late] = Stage.answered;
         late[At.lateRecord] = this.#at(driveAt(executor, Drive.record));
         late[At.lateAnswer] = answer;
-        late[At.lateFlags] = this.#at(driveAt(executor, Drive.flags)) & (Flag.staleCursor | Flag.staleRound);
+        const stale = this.#at(driveAt(executor, Drive.flags)) & (Flag.staleCursor | Flag.staleRound);
+        late[At.lateFlags] = stale | lateOf(executor);
         this.#push('fault', `the answer to ${method} of ${name} is late`, late);
       }
       this.#push('fault', `the answer to ${method} of ${name} is lost`, deaf);
@@ -361,7 +363,7 @@ class Expansion {
         twice[At.late] = Stage.answered;
         twice[At.lateRecord] = before[driveAt(executor, Drive.record)] as number;
         twice[At.lateAnswer] = answer;
-        twice[At.lateFlags] = Flag.staleCursor;
+        twice[At.lateFlags] = Flag.staleCursor | lateOf(executor);
         this.#push('fault', `${label}, and will again`, twice, violation);
       }
     }
@@ -415,7 +417,8 @@ class Expansion {
       const events = this.#factsOf(next, executor, issued, written);
       next[driveAt(executor, Drive.stage)] = Stage.idle;
       next[driveAt(executor, Drive.method)] = 0;
-      if (arrives && isAsked) this.#answered(next);
+      // Also when it was asked again meanwhile: it is the same question.
+      if (arrives && this.#at(At.question) !== Question.none) this.#answered(next);
       // The server goes on waiting for what will not come.
       if (!arrives && isAsked) next[At.question] = Question.lost;
       if (written !== true) {
@@ -487,7 +490,12 @@ class Expansion {
 
   #kill(world: World, executor: number): void {
     if (world[driveAt(executor, Drive.stage)] === Stage.asking) this.#strand(world, executor);
+    if (((world[At.lateFlags] as number) & Flag.ofSecond) === lateOf(executor)) this.#forgetLate(world);
     this.#end(world, executor);
+  }
+
+  #forgetLate(world: World): void {
+    for (const column of [At.late, At.lateRecord, At.lateAnswer, At.lateFlags]) world[column] = 0;
   }
 
   #keepChannelOnlyFor(world: World, executor: number, effect: Effect | null): void {
@@ -602,16 +610,16 @@ class Expansion {
     if (this.#at(At.late) === Stage.none) return;
     const issued = this.#at(At.lateRecord);
     const next = this.world.slice();
-    const executor = 0;
-    const events = this.#factsOf(next, executor, issued, { code: this.#at(At.lateAnswer), method: 'submit' });
     const flags = this.#at(At.lateFlags);
+    const executor = (flags & Flag.ofSecond) === 0 ? 0 : 1;
+    const events = this.#factsOf(next, executor, issued, { code: this.#at(At.lateAnswer), method: 'submit' });
     let violation: string | null = null;
     for (const event of events) violation ??= this.#apply(next, event, flags).violation;
-    for (const column of [At.late, At.lateRecord, At.lateAnswer, At.lateFlags]) next[column] = 0;
+    this.#forgetLate(next);
     this.#push('progress', `the late answer ${answerName(this.#at(At.lateAnswer))} is taken in`, next, violation);
     const lost = this.#spend(At.crashes);
     if (!lost) return;
-    for (const column of [At.late, At.lateRecord, At.lateAnswer, At.lateFlags]) lost[column] = 0;
+    this.#forgetLate(lost);
     this.#push('fault', 'the late answer is lost with its process', lost);
   }
 

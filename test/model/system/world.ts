@@ -8,7 +8,8 @@ export type World = number[];
 export const Drive = { stage: 0, record: 1, flags: 2, method: 3, answer: 4, channel: 5, size: 6 } as const;
 /** `idle`: between two steps of an operation that it keeps. `asking`: its request is on the way. `answered`: the answer is. */
 export const Stage = { none: 0, idle: 1, asking: 2, answered: 3 } as const;
-export const Flag = { zombie: 1, sender: 2, staleCursor: 4, staleRound: 8 } as const;
+/** `ofSecond`: on a late answer, whose it is; the others are of a drive or of both. */
+export const Flag = { zombie: 1, sender: 2, staleCursor: 4, staleRound: 8, ofSecond: 16 } as const;
 export const Channel = { closed: 0, open: 1, question: 2, broken: 3, result: 4 } as const;
 
 export const At = {
