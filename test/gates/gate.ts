@@ -1,5 +1,7 @@
 /** What every gate gives: what was run, the figure, the limit, and whether it holds. */
 
+import type { Matrix } from '../model/system/orderings.ts';
+
 export const GATES = ['G1', 'G2', 'G3', 'G4', 'G5', 'G6'] as const;
 export type GateName = (typeof GATES)[number];
 
@@ -13,6 +15,8 @@ export interface Verdict {
   readonly pass: boolean;
   /** What a reader needs to judge it; what went wrong, when it does not hold. */
   readonly notes: readonly string[];
+  /** G1. */
+  readonly matrix?: Matrix;
   readonly ms: number;
 }
 
@@ -40,8 +44,8 @@ export interface Sizes {
 
 export const QUICK: Sizes = {
   simulated: 1_500,
-  real: 50,
-  round: 50,
+  real: 20,
+  round: 20,
   wholeMatrix: false,
   repeated: 24,
   executorKills: 2,
@@ -54,7 +58,7 @@ export const QUICK: Sizes = {
   cancelSeconds: 1,
   unknown: 24,
   scale: 200,
-  walked: 40,
+  walked: 15,
 };
 
 export const FULL: Sizes = {

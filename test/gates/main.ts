@@ -5,6 +5,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
 import { natural } from '../support/numbers.ts';
+import { matrixText } from './g1/matrix.ts';
 import { replay } from './g1/simulated.ts';
 import { DEEP, FULL, GATES, type GateName, QUICK, type Verdict } from './gate.ts';
 import { runGates } from './run.ts';
@@ -23,6 +24,7 @@ const given = new Command('gates')
   .option('--deep', 'ten times as many orderings on real parts')
   .option('--seed <n>', 'the first seed: draws the same ways, calls and faults again', natural, 1)
   .option('--walk <n>', 'only walks the simulated ordering of this seed, and prints each step', natural)
+  .option('--matrix', 'how often each fault hit each state in the simulation of G1, after the table')
   .option('--json', 'one JSON document on stdout, in place of the table')
   .parse()
   .opts<{
@@ -31,6 +33,7 @@ const given = new Command('gates')
     deep?: boolean;
     seed: number;
     walk?: number;
+    matrix?: boolean;
     json?: boolean;
   }>();
 
@@ -92,9 +95,10 @@ function table(verdicts: readonly Verdict[]): void {
   console.log(`${line(head)}  verdict`);
   for (const [nth, row] of rows.entries())
     console.log(`${line(row)}  ${verdicts[nth]?.pass ? pc.green('pass') : pc.red('FAIL')}`);
-  for (const { gate, notes, ms } of verdicts) {
+  for (const { gate, notes, matrix, ms } of verdicts) {
     console.log(`\n${gate} (${(ms / 1_000).toFixed(0)} s)`);
     for (const note of notes) console.log(`  ${note}`);
+    if (given.matrix && matrix) console.log(`\n${matrixText(matrix)}`);
   }
   const failed = verdicts.filter(({ pass }) => !pass).map(({ gate }) => gate);
   if (failed.length > 0) console.log(`\nAgain: npm run gates -- --only ${failed.join(',')} --seed ${given.seed}`);

@@ -3,25 +3,23 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { SETTINGS } from '../../model/system/contracts.ts';
-import { Orderings } from '../../model/system/orderings.ts';
+import { type Matrix, Orderings } from '../../model/system/orderings.ts';
 import { program } from '../../support/program.ts';
 import { few, type Run, whole } from '../gate.ts';
+import { missed, pairs, summed } from './matrix.ts';
 
 export interface Batch {
   readonly hashes: readonly number[];
   readonly divergences: readonly { readonly seed: number; readonly setting: string; readonly what: string }[];
-  /** `state: fault`. */
-  readonly hit: readonly string[];
-  readonly missed: readonly string[];
+  /** Of all that the walker walked so far. */
+  readonly matrix: Matrix;
 }
 
 export interface Simulated {
   readonly walked: number;
   readonly distinct: number;
   readonly divergences: Batch['divergences'];
-  /** Pairs of a state and a fault that were hit; that were possible and were not. */
-  readonly pairs: number;
-  readonly missed: readonly string[];
+  readonly matrix: Matrix;
   readonly perSecond: number;
 }
 
@@ -33,8 +31,7 @@ const PATIENCE = 10;
 /** Until `distinct` different ways were walked; what diverges ends it at once. */
 export async function simulate({ sizes, seed, signal, progress }: Run): Promise<Simulated> {
   const seen = new Set<number>();
-  const hit = new Set<string>();
-  const possible = new Set<string>();
+  const matrices: Matrix[] = [];
   const divergences: Batch['divergences'][number][] = [];
   let walked = 0;
   const began = performance.now();
@@ -54,8 +51,7 @@ export async function simulate({ sizes, seed, signal, progress }: Run): Promise<
       const batch = JSON.parse(line) as Batch;
       walked += batch.hashes.length;
       for (const hash of batch.hashes) if (seen.size < sizes.simulated) seen.add(hash);
-      for (const pair of batch.hit) hit.add(pair);
-      for (const pair of [...batch.hit, ...batch.missed]) possible.add(pair);
+      matrices[nth] = batch.matrix;
       divergences.push(...batch.divergences);
       progress(`simulated: ${whole(seen.size)} distinct of ${whole(walked)}, ${whole(walked / took())}/s`);
       if (seen.size >= sizes.simulated || walked > sizes.simulated * PATIENCE || divergences.length > 0) enough.abort();
@@ -72,8 +68,7 @@ export async function simulate({ sizes, seed, signal, progress }: Run): Promise<
     walked,
     distinct: seen.size,
     divergences,
-    pairs: hit.size,
-    missed: [...possible].filter((pair) => !hit.has(pair)).sort(),
+    matrix: summed(matrices),
     perSecond: walked / took(),
   };
 }
@@ -87,10 +82,13 @@ export async function replay(
   return { steps, divergence };
 }
 
-export function simulatedNotes({ distinct, walked, pairs, missed, divergences, perSecond }: Simulated): string[] {
+export function simulatedNotes({ distinct, walked, matrix, divergences, perSecond }: Simulated): string[] {
+  const never = missed(matrix);
+  const [hit, possible] = [pairs(matrix).length - never.length, pairs(matrix).length];
   return [
-    `simulated: ${whole(distinct)} distinct of ${whole(walked)} walked (${whole(perSecond)}/s), ${pairs} pairs of state and fault hit`,
-    ...few(missed).map((pair) => `possible, and never hit: ${pair}`),
+    `simulated: ${whole(distinct)} distinct of ${whole(walked)} walked (${whole(perSecond)}/s)`,
+    `${hit} of ${possible} possible pairs of state and fault hit: --matrix shows how often`,
+    ...few(never).map((pair) => `possible, and never hit: ${pair}`),
     ...few(divergences.map(({ seed, setting, what }) => `seed ${seed} (${setting}): ${what}; again: --walk ${seed}`)),
   ];
 }

@@ -1,6 +1,6 @@
 /**
  * Walks seeds FROM, FROM + STEP, ... through the closed system until its input ends. One line of JSON per batch: the hashes
- * of the ways; and what was hit and what was possible.
+ * of the ways; and what was hit so far, and what was possible.
  */
 import { SETTINGS } from '../../model/system/contracts.ts';
 import { Orderings } from '../../model/system/orderings.ts';
@@ -19,8 +19,7 @@ for (let seed = from; ; ) {
     hashes.push(hash);
     if (divergence !== null) divergences.push({ seed, setting, what: divergence });
   }
-  const hit = [...orderings.hit].flatMap(([state, faults]) => [...faults.keys()].map((fault) => `${state}: ${fault}`));
-  const batch: Batch = { hashes, divergences, hit, missed: orderings.missed() };
+  const batch: Batch = { hashes, divergences, matrix: orderings.matrix() };
   const drained = process.stdout.write(`${JSON.stringify(batch)}\n`);
   await new Promise<void>((resolve) => (drained ? setImmediate(resolve) : process.stdout.once('drain', resolve)));
 }

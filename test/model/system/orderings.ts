@@ -27,29 +27,21 @@ const PATIENCE = 5_000;
 /** Expansions that are remembered; states come again and again. */
 const REMEMBERED = 150_000;
 
-type Faults = ReadonlyMap<string, ReadonlyMap<string, number>>;
+/** State by state: how often each fault that was possible in it hit it. */
+export type Matrix = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 export class Orderings {
   readonly #systems: readonly System[];
   readonly #known = new Map<string, Step[]>();
-  readonly #hit = new Map<string, Map<string, number>>();
-  readonly #possible = new Map<string, Set<string>>();
+  readonly #matrix: Record<string, Record<string, number>> = {};
 
   /** `machine`, `effects`: others than those of the product, to see that a fault in them is noticed. */
   constructor(settings: readonly Setting[], machine?: OperationMachine, effects?: Effects) {
     this.#systems = settings.map(({ contract, bounds }) => new System(contract, bounds, machine, effects));
   }
 
-  /** State by state: how often each fault hit it. */
-  get hit(): Faults {
-    return this.#hit;
-  }
-
-  /** Faults that were possible in a state and never hit it. */
-  missed(): string[] {
-    return [...this.#possible].flatMap(([state, faults]) =>
-      [...faults].filter((fault) => !this.#hit.get(state)?.has(fault)).map((fault) => `${state}: ${fault}`),
-    );
+  matrix(): Matrix {
+    return this.#matrix;
   }
 
   /** One way, from its seed; `tell` hears each step. */
@@ -108,15 +100,10 @@ export class Orderings {
 
   #note(system: System, world: World, possible: readonly Step[], taken: Step): void {
     const { path } = system.record(world);
-    for (const step of possible) {
-      if (step.kind === 'progress') continue;
-      const all = this.#possible.get(path) ?? new Set();
-      this.#possible.set(path, all.add(faultOf(step)));
-    }
-    if (taken.kind === 'progress') return;
-    const hits = this.#hit.get(path) ?? new Map<string, number>();
-    hits.set(faultOf(taken), (hits.get(faultOf(taken)) ?? 0) + 1);
-    this.#hit.set(path, hits);
+    const hits = this.#matrix[path] ?? {};
+    this.#matrix[path] = hits;
+    for (const step of possible) if (step.kind !== 'progress') hits[faultOf(step)] ??= 0;
+    if (taken.kind !== 'progress') hits[faultOf(taken)] = (hits[faultOf(taken)] ?? 0) + 1;
   }
 }
 
