@@ -9,6 +9,8 @@ import { type Lane, type StatusReplacement, Wire } from './wire.ts';
 export interface HttpProxy extends WireControls {
   readonly url: string;
   readonly port: number;
+  /** Breaks the connection of the latest request of this method, if it is not answered to its end. */
+  breakOff(method: string): void;
   close(): Promise<void>;
 }
 
@@ -17,9 +19,16 @@ export async function startHttpProxy(target: string, rules: readonly RuleInput[]
   const wire = new Wire();
   wire.setRules(Command.parse({ rules }).rules);
   let exchanges = 0;
+  const open = new Set<Exchange>();
   const server = http.createServer((request, response) => {
-    if (request.url?.startsWith('/control')) void answerControl(wire, 'http', request, response);
-    else void new Exchange(wire, new URL(target), request, response, `exchange ${exchanges++}`).run();
+    if (request.url?.startsWith('/control')) {
+      void answerControl(wire, 'http', request, response);
+      return;
+    }
+    const exchange = new Exchange(wire, new URL(target), request, response, `exchange ${exchanges++}`);
+    open.add(exchange);
+    response.on('close', () => open.delete(exchange));
+    void exchange.run();
   });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -28,6 +37,9 @@ export async function startHttpProxy(target: string, rules: readonly RuleInput[]
     url: `http://127.0.0.1:${listening}${new URL(target).pathname}`,
     port: listening,
     ...wireControls(listening),
+    breakOff(method) {
+      [...open].findLast((exchange) => exchange.isOf(method))?.breakOff();
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
@@ -39,6 +51,7 @@ export async function startHttpProxy(target: string, rules: readonly RuleInput[]
 /** One HTTP request and what comes back for it. */
 class Exchange {
   readonly #conversation: string;
+  #text = '';
 
   constructor(
     private readonly wire: Wire,
@@ -55,6 +68,7 @@ class Exchange {
   async run(): Promise<void> {
     const { request, response } = this;
     const text = request.method === 'POST' ? await textOf(request) : '';
+    this.#text = text;
     if (text === '') {
       this.#forward(text, true);
       return;
@@ -73,6 +87,14 @@ class Exchange {
       reply: (body) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body),
       status: (head) => this.#status(head),
     });
+  }
+
+  isOf(method: string): boolean {
+    return this.#text.includes(`"method":${JSON.stringify(method)}`);
+  }
+
+  breakOff(): void {
+    this.#break();
   }
 
   /** What a lost message, or a lost connection to the server, looks like. */
