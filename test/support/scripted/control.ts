@@ -58,6 +58,9 @@ export function applyControl(world: World, value: unknown, dropSessions: () => v
       case 'reuse':
         world.reuse(task, command.createdAt ?? new Date().toISOString());
         return null;
+      case 'askAgain':
+        world.askAgain(task);
+        return null;
       case 'ask':
         void world.ask(task, command.message);
         return null;

@@ -143,9 +143,11 @@ async function callTool(world: World, params: Params): Promise<Params> {
 
 /** Delivers the task's questions, each once and never again (as the SDK does), and blocks until it is terminal. */
 async function taskResult(world: World, params: Params, extra: Extra): Promise<Params> {
+  const reader = Symbol('tasks/result');
+  world.find(params.taskId).reader = reader;
   for (;;) {
     const task = world.find(params.taskId);
-    for (let prompt = task.prompts.shift(); prompt !== undefined; prompt = task.prompts.shift()) {
+    for (let prompt = world.nextPrompt(task, reader); prompt; prompt = world.nextPrompt(task, reader)) {
       const { message, answered } = prompt;
       const requestedSchema = {
         type: 'object' as const,

@@ -9,6 +9,8 @@ export interface ScriptedOptions {
   /** A repeated submission key is answered with the task it made. Default `false`. */
   dedup: boolean;
   retentionMs: number | null;
+  /** Questions go to whoever opened `tasks/result` last; unanswered ones again, when told. Default `false`. */
+  asksAgain: boolean;
   /** HTTP: answers as JSON bodies in place of event streams. Default `false`. */
   json: boolean;
   /** HTTP: event ids, so that a broken stream can be resumed. Default `false`. */
@@ -27,6 +29,7 @@ export const DEFAULT_OPTIONS: ScriptedOptions = {
   lookup: false,
   dedup: false,
   retentionMs: null,
+  asksAgain: false,
   json: false,
   resumable: false,
   stateless: false,
@@ -96,6 +99,8 @@ export type Control =
   /** The id now belongs to a new task. */
   | { op: 'reuse'; taskId: string; createdAt?: string }
   | { op: 'ask'; taskId: string; message: string }
+  /** Its questions that were delivered and not answered are asked once more. */
+  | { op: 'askAgain'; taskId: string }
   /** The retention of keys ends for all calls that were answered at once. */
   | { op: 'forgetDone' }
   | { op: 'dropSessions' }

@@ -6,6 +6,9 @@ type Ending = { result: Record<string, unknown> } | { error: { code: number; mes
 
 export interface Prompt {
   message: string;
+  isAnswered: boolean;
+  /** Whom it was delivered to. */
+  readonly to: Set<symbol>;
   answered(result: Record<string, unknown>): void;
 }
 
@@ -17,7 +20,11 @@ export interface Task {
   ttl: number | null;
   pollInterval: number;
   ending: Ending | null;
+  /** Questions to deliver. */
   prompts: Prompt[];
+  shown: Prompt[];
+  /** Who opened `tasks/result` last. */
+  reader: symbol | null;
   lies: string[];
   tool: string;
   script: Script;
@@ -98,6 +105,8 @@ export class World {
       pollInterval: script.pollInterval ?? 50,
       ending: null,
       prompts: [],
+      shown: [],
+      reader: null,
       lies: [],
       tool,
       script,
@@ -121,21 +130,43 @@ export class World {
     this.log = emptyLog();
   }
 
+  /** The next question for this reader: each once, and a repeated one to somebody else. */
+  nextPrompt(task: Task, reader: symbol): Prompt | null {
+    if (this.options.asksAgain && task.reader !== reader) return null;
+    const prompt = task.prompts.find(({ isAnswered, to }) => !isAnswered && !to.has(reader));
+    if (prompt === undefined) return null;
+    task.prompts = task.prompts.filter((other) => other !== prompt);
+    task.shown.push(prompt);
+    prompt.to.add(reader);
+    return prompt;
+  }
+
   async ask(task: Task, message: string): Promise<void> {
     if (isTerminal(task.status)) return;
     task.status = 'input_required';
     const answer = new Promise<void>((resolve) => {
-      task.prompts.push({
+      const prompt: Prompt = {
         message,
+        isAnswered: false,
+        to: new Set(),
         answered: (result) => {
+          if (prompt.isAnswered) return;
+          prompt.isAnswered = true;
           this.log.answers.push({ taskId: task.taskId, result });
           resolve();
         },
-      });
+      };
+      task.prompts.push(prompt);
     });
     this.touch(task);
     await answer;
     if (!isTerminal(task.status)) task.status = 'working';
+    this.touch(task);
+  }
+
+  askAgain(task: Task): void {
+    task.prompts.push(...task.shown.filter(({ isAnswered }) => !isAnswered));
+    task.shown = [];
     this.touch(task);
   }
 
@@ -169,7 +200,16 @@ export class World {
   }
 
   reuse(task: Task, createdAt: string): void {
-    this.tasks.set(task.taskId, { ...task, createdAt, status: 'working', ending: null, prompts: [], lies: [] });
+    this.tasks.set(task.taskId, {
+      ...task,
+      createdAt,
+      status: 'working',
+      ending: null,
+      prompts: [],
+      shown: [],
+      reader: null,
+      lies: [],
+    });
     this.touch();
   }
 }
