@@ -1,0 +1,70 @@
+/** Performs walks beside one another, each on a server that nobody else uses at that time, and keeps what was seen. */
+import type { ScriptedServer } from '../../support/scripted-server.ts';
+import { check } from '../checker.ts';
+import { recordHistory } from '../record.ts';
+import { deadlineOf } from './deadlines.ts';
+import { Divergence } from './divergence.ts';
+import { Performer } from './perform.ts';
+import type { Walk } from './plan.ts';
+import { settingOf, stepsOf, systemOf } from './planning.ts';
+import { type Needs, openTheatre } from './theatre.ts';
+import type { TransitionName } from './transitions.ts';
+
+export interface Walked {
+  readonly walk: Walk;
+  readonly states: readonly string[];
+  readonly taken: readonly TransitionName[];
+  readonly met: Performer['met'];
+  /** Why it did not come to its end. */
+  readonly divergence: string | null;
+  /** What the checker found. */
+  readonly violations: readonly string[];
+}
+
+/** What is not the walk's own affair: where its ledger is, and the chart that its executors have. */
+export type On = Pick<Needs, 'address' | 'machine'>;
+
+export async function walkOn(server: ScriptedServer, walk: Walk, on: On): Promise<Walked> {
+  const steps = await stepsOf(walk);
+  const system = systemOf(walk.setting);
+  const { contract } = settingOf(walk.setting);
+  const theatre = await openTheatre(server, { contract, deadline: deadlineOf(system, steps), ...on });
+  try {
+    const performer = await Performer.begin(theatre, system);
+    let divergence: string | null = null;
+    try {
+      await performer.all(steps);
+    } catch (error) {
+      if (!(error instanceof Divergence)) throw error;
+      divergence = error.message;
+    } finally {
+      await performer.end();
+    }
+    const history = await recordHistory({
+      ledger: theatre.ledger,
+      servers: [server],
+      settled: false,
+      clockToleranceMs: theatre.clock.ahead + 100,
+    });
+    // A liar is not judged by what it says of itself.
+    const found = contract.lies ? [] : check(history);
+    const violations = found.map(({ row, what }) => `${row}: ${what}`);
+    return { walk, states: performer.states, taken: performer.taken, met: performer.met, divergence, violations };
+  } finally {
+    await theatre.close();
+  }
+}
+
+export async function walkAll(
+  servers: readonly ScriptedServer[],
+  walks: readonly Walk[],
+  on: On,
+  onWalked: (walked: Walked) => void,
+): Promise<void> {
+  const left = [...walks];
+  await Promise.all(
+    servers.map(async (server) => {
+      for (let walk = left.shift(); walk; walk = left.shift()) onWalked(await walkOn(server, walk, on));
+    }),
+  );
+}
