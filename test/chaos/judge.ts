@@ -83,7 +83,7 @@ async function look(ledger: OperationLedger, servers: readonly RecordedServer[])
   });
 }
 
-/** A ledger that just came back may refuse once more. */
+/** A ledger that just came back, or a machine that is busy, may fail to answer once more. */
 async function patiently<T>(read: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -101,10 +101,10 @@ export async function judge(
   deliveries: readonly Delivery[],
   found: readonly Violation[],
 ): Promise<Judgement> {
-  const history = await recordHistory({ ledger, servers, deliveries, settled: true });
-  const stand = await standings(ledger);
+  const history = await patiently(() => recordHistory({ ledger, servers, deliveries, settled: true }));
+  const stand = await patiently(() => standings(ledger));
   const nodes = new Map(stand.map(({ operationId, context }) => [operationId, context.callNodeId]));
-  const audit = (await ledger.audit()).map(({ operationId, problem }) => ({
+  const audit = (await patiently(() => ledger.audit())).map(({ operationId, problem }) => ({
     row: 'G6',
     callNode: nodes.get(operationId) ?? operationId,
     what: `audit: ${problem}`,
