@@ -111,7 +111,6 @@ const fenced = base
       // submission
       beginsAfterKeyExpired: and(['isCurrentStep', 'somethingWasSent', not('keyIsValid')]),
       mayBegin: and(['isCurrentStep', 'creationIsAllowed']),
-      creationIsPaused: and(['isCurrentStep', not('creationIsAllowed')]),
       unsentWithinBudget: and(['isAnswerOfSender', 'withinWaitBudget']),
       unsentForGood: and(['isAnswerOfSender', 'everySendIsClosed']),
       senderKnowsUnsent: and(['isAnswerOfSender', not('taskIdIsKnown'), not('cancelIsWanted')]),
@@ -157,7 +156,7 @@ const fenced = base
       // result
       outcomeContradicted: and(['isEvidenceOfTask', 'saysTerminal', 'contradictsTerminal']),
       resultDiffers: and(['isEvidenceOfTask', 'bringsOtherResult']),
-      resultDiffersWithinBudget: and(['isEvidenceOfTask', 'bringsOtherResult', 'withinStepBudget']),
+      resultOfTaskWithinBudget: and(['isEvidenceOfTask', 'withinStepBudget']),
       lateResultVerified: and(['isEvidenceOfTask', 'outcomeIsObserved', 'matchesResultDigest']),
       resultTryOfTask: and(['isOfThisCall', 'taskIdIsKnown']),
       candidateArrived: and(['isEvidenceOfTask', 'bringsResult']),
@@ -180,7 +179,7 @@ const fenced = base
       deadlineIsOver: and(['isAnswerOfChannel', not('beforeInputDeadline')]),
       // cancel
       cancelIsNew: and(['cancelIsSupported', not('cancelIsWanted'), not('terminalIsObserved')]),
-      cancelIsSendable: and(['cancelIsSupported', 'taskIdIsKnown', not('terminalIsObserved')]),
+      cancelIsSendable: and(['cancelIsSupported', not('terminalIsObserved')]),
       cancelLeavesNothingOpen: and(['everySendIsClosed']),
       cancelConfirmed: and(['isEvidenceOfTask', 'cancelIsWanted', 'cancelIsTerminalEvidence']),
       cancelConfirmedTooLate: and(['isEvidenceOfTask', 'cancelIsTerminalEvidence', 'contradictsTerminal']),
@@ -229,16 +228,21 @@ const parked = <R extends ParkReason, S extends RestsAt>(reason: R, restsAt: S) 
   ({ target: to[restsAt], actions: { type: 'park', params: { reason, restsAt } } }) as const;
 
 /** The reply to the submission, however late it comes: an id under our key is adopted, a wrong one disputed (F9). */
+const wrongTaskAcknowledged = { guard: 'submissionNamesWrongTask', ...parked('contradiction', 'disputed') } as const;
+const adopted = { guard: 'isEvidenceOfSubmission', target: to.polling, actions: 'adoptTask' } as const;
 const acknowledged = [
-  { guard: 'submissionNamesWrongTask', ...parked('contradiction', 'disputed') },
+  wrongTaskAcknowledged,
   { guard: 'submissionFoundToCancel', target: to.cancelSending, actions: 'adoptTask' },
-  { guard: 'isEvidenceOfSubmission', target: to.polling, actions: 'adoptTask' },
+  adopted,
 ] as const;
+/** Where nothing is on its way a cancel ends the call at once: none is ever wanted there. */
+const acknowledgedUncancelled = [wrongTaskAcknowledged, adopted] as const;
+const immediateOutcome = {
+  guard: 'isEvidenceOfSubmission',
+  target: to.outcome,
+  actions: 'takeImmediateOutcome',
+} as const;
 const secondOutcome = { guard: 'secondOutcomeSeen', ...parked('contradiction', 'disputed') } as const;
-const immediateOutcome = [
-  secondOutcome,
-  { guard: 'isEvidenceOfSubmission', target: to.outcome, actions: 'takeImmediateOutcome' },
-] as const;
 /** This attempt created nothing, says its sender; without earlier sends that are still open, nothing ever can. */
 const nothingCreated = [
   { guard: 'nothingCanBeCreated', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
@@ -257,15 +261,16 @@ const secondSubmission = {
   'submit.outcome': secondOutcome,
 } as const;
 
+const wrongTaskFound = { guard: 'lookupNamesWrongTask', ...parked('contradiction', 'disputed') } as const;
+const found = { guard: 'isCurrentLookup', target: to.polling, actions: 'adoptTask' } as const;
 const lookupFound = [
-  { guard: 'lookupNamesWrongTask', ...parked('contradiction', 'disputed') },
+  wrongTaskFound,
   { guard: 'lookupFoundToCancel', target: to.cancelSending, actions: 'adoptTask' },
-  { guard: 'isCurrentLookup', target: to.polling, actions: 'adoptTask' },
+  found,
 ] as const;
+const lookupFoundUncancelled = [wrongTaskFound, found] as const;
 /** B13, EXPIRED_WITH_RECEIPT: gone, but what became of it is on record and may still be accepted. */
-const receiptFound = [
-  { guard: 'lookupNamesWrongTask', ...parked('contradiction', 'disputed') },
-  { guard: 'receiptContradicted', ...parked('contradiction', 'disputed') },
+const receiptOfTask = [
   { guard: 'lookupFoundReceiptOfCancelled', target: to.cancelled, actions: 'observeTerminal' },
   { guard: 'lookupFoundReceiptOfOutcome', target: to.outcome, actions: 'observeTerminal' },
   {
@@ -274,22 +279,28 @@ const receiptFound = [
     actions: ['observeTerminal', { type: 'park', params: { reason: 'result-unavailable', restsAt: 'waiting' } }],
   },
 ] as const;
+const receiptFound = [wrongTaskFound, ...receiptOfTask] as const;
+/** Where a terminal state may be on record that it contradicts. */
+const receiptFoundLate = [
+  wrongTaskFound,
+  { guard: 'receiptContradicted', ...parked('contradiction', 'disputed') },
+  ...receiptOfTask,
+] as const;
 /** B13, NEVER_CREATED: the only case in which submitting again is allowed. */
 const neverCreated = [
-  { guard: 'neverCreatedButIdKnown', ...parked('unknown-id', 'watching') },
   { guard: 'neverCreatedAfterKeyExpired', ...parked('key-expired', 'waiting') },
   { guard: 'neverCreatedAndCancelled', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
   { guard: 'neverCreatedAndSafe', target: to.notFoundSafe, actions: 'noteNeverCreated' },
   { guard: 'isCurrentLookup', ...parked('late-submission-possible', 'searching') },
 ] as const;
 
-/** A terminal state that the server shows: evidence whenever it arrives, also from before a cancel. */
-const terminalSeen = [
-  { guard: 'isReusedTaskId', ...parked('contradiction', 'disputed') },
+const terminalOfTask = [
   { guard: 'outcomeContradicted', ...parked('contradiction', 'disputed') },
   { guard: 'outcomeSeen', target: to.outcome, actions: 'observeTerminal' },
   { guard: 'cancelledSeen', target: to.cancelled, actions: 'observeTerminal' },
 ] as const;
+/** A terminal state that the server shows: evidence whenever it arrives, also from before a cancel. */
+const terminalSeen = [{ guard: 'isReusedTaskId', ...parked('contradiction', 'disputed') }, ...terminalOfTask] as const;
 const cancelContradicted = [
   { guard: 'isReusedTaskId', ...parked('contradiction', 'disputed') },
   { guard: 'cancelConfirmedTooLate', ...parked('contradiction', 'disputed') },
@@ -316,7 +327,8 @@ const goneUnsent = [
   serverGone,
 ] as const;
 const beginsTooLate = { guard: 'beginsAfterKeyExpired', ...parked('key-expired', 'waiting') } as const;
-const paused = { guard: 'creationIsPaused', actions: 'retryLater' } as const;
+/** After `mayBegin`: the step is its own, and only the switch keeps it from beginning. */
+const paused = { guard: 'isCurrentStep', actions: 'retryLater' } as const;
 /** A verified result with no status that it belongs to: kept, until a status (or a human) says what it is worth (B11). */
 const candidate = { guard: 'candidateArrived', actions: 'keepCandidate' } as const;
 /** Observed already: what is reported now is a repetition, or a contradiction. */
@@ -367,7 +379,6 @@ const kept = {
   'poll.status': { guard: 'terminalOfThisCall', actions: 'keepForAudit' },
   'result.fetched': { guard: 'isOfThisCall', actions: 'keepForAudit' },
   'cancel.confirmed': { guard: 'isOfThisCall', actions: 'keepForAudit' },
-  'input.channelClosed': candidate,
 } as const;
 
 const acceptByHand = [
@@ -429,7 +440,7 @@ export const toolOperation = fenced.createMachine({
               { guard: 'isAnswerOfSender', ...parked('late-submission-possible', 'searching') },
             ],
             'submit.begin': [beginsTooLate, { guard: 'mayBegin', target: 'sending', actions: 'beginSubmit' }, paused],
-            'submit.acknowledged': acknowledged,
+            'submit.acknowledged': acknowledgedUncancelled,
             'submit.outcome': immediateOutcome,
             'cancel.request': cancelUnsent,
             'server.gone': goneUnsent,
@@ -482,9 +493,9 @@ export const toolOperation = fenced.createMachine({
         'Proven by submission key: nothing was created, and a further attempt cannot make a second operation (B13).',
       meta: { effect: 'requeue' },
       on: {
-        'submit.acknowledged': acknowledged,
+        'submit.acknowledged': acknowledgedUncancelled,
         'submit.outcome': immediateOutcome,
-        'lookup.found': lookupFound,
+        'lookup.found': lookupFoundUncancelled,
         'submit.requeue': [
           beginsTooLate,
           { guard: 'mayBegin', target: to.queued, actions: 'queueNextAttempt' },
@@ -584,7 +595,7 @@ export const toolOperation = fenced.createMachine({
           description: 'Nobody answered in time: one last look before parking.',
           meta: { effect: 'poll' },
           on: {
-            'poll.status': [...terminalSeen, { guard: 'isPassing', ...parked('input-deadline', 'watching') }],
+            'poll.status': [...terminalOfTask, { guard: 'isPassing', ...parked('input-deadline', 'watching') }],
             'poll.failed': [
               { guard: 'passingWithinStep', actions: 'retryLater' },
               { guard: 'isPassing', ...parked('input-deadline', 'watching') },
@@ -700,7 +711,7 @@ export const toolOperation = fenced.createMachine({
           on: {
             'result.fetched': [
               ...fetched,
-              { guard: 'resultDiffersWithinBudget', actions: ['keepForAudit', 'retryLater'] },
+              { guard: 'resultOfTaskWithinBudget', actions: ['keepForAudit', 'retryLater'] },
               { guard: 'resultDiffers', ...parked('result-unavailable', 'watching') },
             ],
             'result.failed': [
@@ -728,8 +739,8 @@ export const toolOperation = fenced.createMachine({
       on: {
         ...secondSubmission,
         'lookup.found': lookupFound,
-        'lookup.neverCreated': neverCreated,
-        'lookup.expiredWithReceipt': receiptFound,
+        'lookup.neverCreated': { guard: 'neverCreatedButIdKnown', ...parked('unknown-id', 'watching') },
+        'lookup.expiredWithReceipt': receiptFoundLate,
         'lookup.unavailable': unclassified,
         'lookup.failed': [{ guard: 'lookupWithinBudget', actions: 'retryLater' }, ...unclassified],
         'poll.status': terminalSeen,
@@ -794,8 +805,9 @@ export const toolOperation = fenced.createMachine({
           on: {
             ...answersOfSubmission,
             'submit.acknowledged': [...acknowledged, oldIdToAsk],
+            'submit.outcome': [secondOutcome, immediateOutcome],
             'lookup.found': [...lookupFound, oldIdToAsk],
-            'lookup.expiredWithReceipt': receiptFound,
+            'lookup.expiredWithReceipt': receiptFoundLate,
             'poll.status': terminalSeen,
             'result.fetched': lateResult,
             'input.channelClosed': lateCandidate,
@@ -807,7 +819,7 @@ export const toolOperation = fenced.createMachine({
         },
         disputed: {
           description: 'The server contradicted itself: only a human decides.',
-          on: kept,
+          on: { ...kept, 'input.channelClosed': candidate },
         },
       },
     },
@@ -835,6 +847,7 @@ export const toolOperation = fenced.createMachine({
           meta: { effect: 'acceptTerminal' },
           on: {
             ...kept,
+            'input.channelClosed': candidate,
             'terminal.accept': {
               guard: 'acceptTerminal',
               target: '#toolOperation.GIVEN_UP',

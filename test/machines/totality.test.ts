@@ -147,7 +147,6 @@ describe('B5: the states of the brief, verbatim, and its arrows', () => {
       ['SUBMITTING', 'the next attempt, under the same key'],
       ['WORKING', 'late evidence'],
       ['TERMINAL_OBSERVED', 'a late outcome'],
-      ['CANCEL_REQUESTED', 'the look-up of a second executor, of a cancelled call'],
       ['CONCLUDING', 'cancelled, and everything sent is closed'],
       ['PARKED', 'cancelled with a send open; wrong task; server gone; key expired'],
     ],
@@ -177,8 +176,6 @@ describe('B5: the states of the brief, verbatim, and its arrows', () => {
       ['CANCEL_REQUESTED', 'found by its key, or confirmed, after a cancel'],
       ['TERMINAL_OBSERVED', 'a receipt, or a late terminal status'],
       ['FETCHING_RESULT', 'its result came after all'],
-      ['NOT_FOUND_SAFE', 'shared with SUBMISSION_UNKNOWN; never taken while an id is known (B13)'],
-      ['CONCLUDING', 'shared with SUBMISSION_UNKNOWN; never taken while an id is known (B13)'],
       ['PARKED', 'nothing proves why'],
     ],
     PARKED: [
