@@ -132,7 +132,6 @@ const fenced = base
         or(['bringsResult', 'resultIsInHand', 'candidateFits']),
       ]),
       lookupFoundReceiptOnly: and(['isCurrentLookup', 'saysOutcome']),
-      neverCreatedButIdKnown: and(['isCurrentLookup', 'taskIdIsKnown']),
       neverCreatedAfterKeyExpired: and(['isCurrentLookup', not('keyIsValid')]),
       neverCreatedAndCancelled: and(['isCurrentLookup', 'cancelIsWanted', 'everySendIsClosed']),
       neverCreatedAndSafe: and(['isCurrentLookup', not('cancelIsWanted'), 'nextAttemptIsSafe']),
@@ -739,7 +738,7 @@ export const toolOperation = fenced.createMachine({
       on: {
         ...secondSubmission,
         'lookup.found': lookupFound,
-        'lookup.neverCreated': { guard: 'neverCreatedButIdKnown', ...parked('unknown-id', 'watching') },
+        'lookup.neverCreated': { guard: 'isCurrentLookup', ...parked('unknown-id', 'watching') },
         'lookup.expiredWithReceipt': receiptFoundLate,
         'lookup.unavailable': unclassified,
         'lookup.failed': [{ guard: 'lookupWithinBudget', actions: 'retryLater' }, ...unclassified],

@@ -64,7 +64,7 @@ export const QUICK: Sizes = {
 export const FULL: Sizes = {
   simulated: 1_000_000,
   real: 10_000,
-  round: 500,
+  round: 100,
   wholeMatrix: true,
   repeated: 400,
   executorKills: 15,

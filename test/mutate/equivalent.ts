@@ -38,9 +38,7 @@ export const FACTS = {
 } as const satisfies Record<string, Fact>;
 
 export const EQUIVALENT: Readonly<Record<string, string>> = {
-  // Fences that the brief asks for by name, which the candidates before have asked already.
-  'isPassing without matchesTaskCreatedAt': 'wherever a status is read, isReusedTaskId is asked first',
-  'isEvidenceOfTask without matchesTaskCreatedAt': 'wherever a task is told of, isReusedTaskId is asked first',
+  // B11 asks for it by name, and it stays.
   'acceptOutcome without resultIsInHand': `never met there: ${FACTS.itsResult.says}`,
 };
 

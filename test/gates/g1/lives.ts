@@ -60,12 +60,12 @@ export function lifeOf(seed: number, executors: number): Life {
   const server = random.between(0, SERVERS.length - 1);
   const { lookup = false } = SERVERS[server] ?? {};
   // The swarm: this operation knows some methods' faults and some kinds only.
-  const methods = METHODS.filter(() => random.chance(0.45));
+  const methods = METHODS.filter(() => random.chance(0.65));
   const kinds = new Set(METHODS.flatMap((method) => KINDS[method] ?? []).filter(() => random.chance(0.5)));
   const deeds = methods.flatMap((method): Deed[] => {
     const possible = (KINDS[method] ?? []).filter((kind) => kinds.has(kind));
     if (possible.length === 0) return [];
-    const many = random.between(1, method === 'tasks/get' ? 3 : 2);
+    const many = random.between(1, method === 'tasks/get' ? 4 : 2);
     return Array.from({ length: many }, () => ({
       method,
       nth: random.between(1, method === 'tasks/get' ? 6 : 2),
@@ -77,9 +77,9 @@ export function lifeOf(seed: number, executors: number): Life {
   const script: GateScript = {
     callNode,
     deeds,
-    ms: random.chance(0.3) ? 0 : random.between(20, 1_200),
+    ms: random.chance(0.15) ? 0 : random.between(20, 1_500),
     pollInterval: random.between(60, 250),
-    ...(random.chance(0.3) ? { ask: random.between(1, 2) } : {}),
+    ...(random.chance(0.4) ? { ask: random.between(1, 2) } : {}),
     ...(ends < 0.12 ? { outcome: 'rpcError' as const } : ends < 0.24 ? { outcome: 'isError' as const } : {}),
     // A server that finds operations by key must not forget those that it answered at once.
     ...(!lookup && random.chance(0.08) ? { ignoreTask: true } : {}),
