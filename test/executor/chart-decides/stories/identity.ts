@@ -1,6 +1,6 @@
 import { started } from '../../../support/bench.ts';
 import { accepted, eventually, until, workCall } from '../../../support/rig.ts';
-import { aStatus, aTask, type Bent, told } from '../events.ts';
+import { aStatus, aTask, type Bent, OTHER_RESULT, told } from '../events.ts';
 import type { Story } from '../harness.ts';
 import { atWork, HOLD, lostReply, rest } from '../situations.ts';
 
@@ -140,12 +140,12 @@ export const identity: readonly Story[] = [
   {
     guard: 'taskIdIsKnown',
     replacedBy: false,
-    about: 'a cancel of a task whose id is known',
+    about: 'an outcome under our key, of a call that was given a task (G2)',
     tell: async (scene) => {
       const { executor, id } = await atWork(scene);
-      return (await executor.cancel(id)).kind;
+      return told(executor, id, { type: 'submit.outcome', result: OTHER_RESULT });
     },
-    asIs: 'taken',
-    replaced: 'refused',
+    asIs: 'taken in PARKED.disputed',
+    replaced: 'refused in WORKING.polling',
   },
 ];
