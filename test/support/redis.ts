@@ -43,9 +43,9 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 
   const kill = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
+    const gone = signal === 'SIGKILL' || signal === 'SIGTERM' ? once(child, 'exit') : null;
     child.kill(signal);
-    if (signal === 'SIGKILL' || signal === 'SIGTERM') await gone;
+    await gone;
   };
   return {
     url: `redis://127.0.0.1:${port}`,
