@@ -66,12 +66,13 @@ export function lifeOf(seed: number, executors: number): Life {
     const possible = (KINDS[method] ?? []).filter((kind) => kinds.has(kind));
     if (possible.length === 0) return [];
     const many = random.between(1, method === 'tasks/get' ? 4 : 2);
-    return Array.from({ length: many }, () => ({
+    const drawn = Array.from({ length: many }, () => ({
       method,
       nth: random.between(1, method === 'tasks/get' ? 6 : 2),
       kind: random.pick(possible),
       ms: random.between(0, 1_500),
     }));
+    return drawn.filter((deed, at) => !isSecondError(deed, drawn.slice(0, at)));
   });
   const ends = random.next();
   const script: GateScript = {
@@ -97,3 +98,7 @@ export function lifeOf(seed: number, executors: number): Life {
       : [],
   };
 }
+
+/** The same error twice is what a failed task came to, by the protocol: a fault says it once. */
+const isSecondError = ({ method, kind }: Deed, before: readonly Deed[]): boolean =>
+  method === 'tasks/result' && kind === 'internalError' && before.some((deed) => deed.kind === 'internalError');
