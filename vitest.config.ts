@@ -10,7 +10,7 @@ export default defineConfig({
     // A shared machine stalls for seconds at times; a test that fails twice in a row fails.
     retry: process.env.CI ? 1 : 0,
     pool: 'forks',
-    // The files of one worker share the modules they import: no test changes a module for good, and and loading them anew for each took a third of the time.
+    // The files of one worker share the modules they import: no test changes a module for good, and loading them anew for each took a third of the time.
     isolate: false,
     maxWorkers: 4,
   },

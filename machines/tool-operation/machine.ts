@@ -226,15 +226,15 @@ const to = {
 const parked = <R extends ParkReason, S extends RestsAt>(reason: R, restsAt: S) =>
   ({ target: to[restsAt], actions: { type: 'park', params: { reason, restsAt } } }) as const;
 
-/** The reply to the submission, however late it comes: an id under our key is adopted, a wrong one disputed (F9). */
 const wrongTaskAcknowledged = { guard: 'submissionNamesWrongTask', ...parked('contradiction', 'disputed') } as const;
 const adopted = { guard: 'isEvidenceOfSubmission', target: to.polling, actions: 'adoptTask' } as const;
+/** The reply to the submission, however late it comes: an id under our key is adopted, a wrong one disputed (F9). */
 const acknowledged = [
   wrongTaskAcknowledged,
   { guard: 'submissionFoundToCancel', target: to.cancelSending, actions: 'adoptTask' },
   adopted,
 ] as const;
-/** Where nothing is on its way a cancel ends the call at once: none is ever wanted there. */
+/** Where a cancel ends or parks the call at once: none is ever wanted there. */
 const acknowledgedUncancelled = [wrongTaskAcknowledged, adopted] as const;
 const immediateOutcome = {
   guard: 'isEvidenceOfSubmission',
@@ -293,6 +293,7 @@ const neverCreated = [
   { guard: 'isCurrentLookup', ...parked('late-submission-possible', 'searching') },
 ] as const;
 
+/** For a state whose parent asks for a reused id already. */
 const terminalOfTask = [
   { guard: 'outcomeContradicted', ...parked('contradiction', 'disputed') },
   { guard: 'outcomeSeen', target: to.outcome, actions: 'observeTerminal' },
