@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerUnavailable, type OperationLedger, ToolOperationContext } from '../../machines/index.ts';
 import { check, type History, type Violation } from '../model/checker.ts';
 import { allOperations, type Delivery, type RecordedServer, recordHistory } from '../model/record.ts';
+import { controls } from '../support/scripted-server.ts';
 
 export interface Judgement {
   readonly operations: number;
@@ -34,8 +35,7 @@ export async function standings(ledger: OperationLedger): Promise<Standing[]> {
 export async function openTasks(servers: readonly RecordedServer[]): Promise<OpenTasks> {
   const open = new Set<string>();
   for (const { port } of servers) {
-    const tasks = await (await fetch(`http://127.0.0.1:${port}/control/tasks`)).json();
-    for (const { taskId, status } of tasks as { taskId: string; status: string }[])
+    for (const { taskId, status } of await controls(port).tasks())
       if (status === 'working' || status === 'input_required') open.add(taskId);
   }
   return open;

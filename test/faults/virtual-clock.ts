@@ -5,6 +5,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../machines/actor/clock.ts';
 import type { OperationProtocol } from '../../machines/index.ts';
+import { withSessions } from '../support/sessions.ts';
 
 interface Sleeper {
   readonly at: number;
@@ -82,7 +83,7 @@ export class VirtualClock implements Clock {
   }
 
   watchProtocol(protocol: OperationProtocol): OperationProtocol {
-    return this.watch({ ...protocol, connect: async (...args) => this.watch(await protocol.connect(...args)) });
+    return this.watch(withSessions(protocol, (session) => this.watch(session)));
   }
 
   async #run(): Promise<void> {

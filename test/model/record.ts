@@ -5,6 +5,7 @@ import type { OperationSummary } from '../../machines/operation-ledger.ts';
 import { ToolOperationContext } from '../../machines/tool-operation/context.ts';
 import type { Script, ScriptedLog } from '../support/scripted/options.ts';
 import { endingOf, isTerminal, type Task } from '../support/scripted/world.ts';
+import { controls } from '../support/scripted-server.ts';
 import type { CallHistory, History, SeenReceipt, SeenTask } from './checker.ts';
 
 /** A scripted server, read through its control endpoint. */
@@ -116,10 +117,10 @@ export async function allOperations(ledger: OperationLedger): Promise<OperationS
 }
 
 async function serverSide({ port }: RecordedServer): Promise<ServerSide> {
-  const read = async (what: string) => (await fetch(`http://127.0.0.1:${port}/control/${what}`)).json();
+  const server = controls(port);
   // The log first: a task that is made in between is then known, and not missing.
-  const log = (await read('log')) as ScriptedLog;
-  return { name: `server :${port}`, log, tasks: (await read('tasks')) as HeldTask[] };
+  const log = await server.log();
+  return { name: `server :${port}`, log, tasks: await server.tasks() };
 }
 
 async function sideOfServers(

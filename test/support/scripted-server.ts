@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import type { Endpoint } from '../../machines/operation-protocol.ts';
 import { program } from './program.ts';
 import type { Control, ScriptedLog, ScriptedOptions } from './scripted/options.ts';
+import type { Task } from './scripted/world.ts';
 
 export type { Control, Fault, Script, ScriptedLog, ScriptedOptions } from './scripted/options.ts';
 
@@ -25,6 +26,8 @@ export interface ScriptedServer {
   readonly endpoint: Endpoint;
   control(command: Control): Promise<void>;
   log(): Promise<ScriptedLog>;
+  /** All that it knows now. */
+  tasks(): Promise<readonly Task[]>;
   /** SIGKILL. */
   kill(): Promise<void>;
   /** SIGTERM, then waits for its end. */
@@ -70,17 +73,17 @@ export function stdioCommand(options: Partial<ScriptedOptions> = {}, controlPort
 }
 
 /** The control endpoint of a scripted server on this port. */
-export function controls(port: number): Pick<ScriptedServer, 'control' | 'log'> {
+export function controls(port: number): Pick<ScriptedServer, 'control' | 'log' | 'tasks'> {
   const base = `http://127.0.0.1:${port}/control`;
+  const read = async (what: string): Promise<unknown> => (await fetch(`${base}/${what}`)).json();
   return {
     async control(command) {
       const response = await fetch(base, { method: 'POST', body: JSON.stringify(command) });
       const text = await response.text();
       if (!response.ok) throw new Error(`control: ${text}`);
     },
-    async log() {
-      return (await (await fetch(`${base}/log`)).json()) as ScriptedLog;
-    },
+    log: async () => (await read('log')) as ScriptedLog,
+    tasks: async () => (await read('tasks')) as readonly Task[],
   };
 }
 

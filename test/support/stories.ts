@@ -11,7 +11,6 @@ import type { Act } from './executor-process.ts';
 import type { ExecutorProcess } from './processes.ts';
 import { FAST, until, workCall } from './rig.ts';
 import { DEFAULT_OPTIONS } from './scripted/options.ts';
-import type { Task } from './scripted/world.ts';
 import {
   type Control,
   type Fault,
@@ -332,7 +331,6 @@ export async function disagreements(server: ScriptedServer, { receipt }: Rest): 
 }
 
 /** What the server itself says of its tasks, by id. */
-async function tasksOf({ port }: ScriptedServer): Promise<ReadonlyMap<string, string>> {
-  const tasks = (await (await fetch(`http://127.0.0.1:${port}/control/tasks`)).json()) as readonly Task[];
-  return new Map(tasks.map(({ taskId, status }) => [taskId, status]));
+async function tasksOf(server: ScriptedServer): Promise<ReadonlyMap<string, string>> {
+  return new Map((await server.tasks()).map(({ taskId, status }) => [taskId, status]));
 }

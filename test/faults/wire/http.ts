@@ -82,7 +82,7 @@ class Exchange {
         this.#forward(body, copies++ === 0);
         return true;
       },
-      lose: () => this.#break(),
+      lose: () => this.breakOff(),
       cut: (body) => this.#forwardHalf(body),
       reply: (body) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body),
       status: (head) => this.#status(head),
@@ -93,17 +93,13 @@ class Exchange {
     return this.#text.includes(`"method":${JSON.stringify(method)}`);
   }
 
-  breakOff(): void {
-    this.#break();
-  }
-
   /** What a lost message, or a lost connection to the server, looks like. */
-  #break(): void {
+  breakOff(): void {
     this.request.socket.resetAndDestroy();
   }
 
   #status({ status, retryAfter, body }: StatusReplacement): void {
-    if (this.response.headersSent) this.#break();
+    if (this.response.headersSent) this.breakOff();
     else this.response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end(body);
   }
 
@@ -120,11 +116,11 @@ class Exchange {
   #forward(body: string, answers: boolean): void {
     const onward = this.#onward(body);
     onward.on('error', () => {
-      if (answers) this.#break();
+      if (answers) this.breakOff();
     });
     onward.on('response', (answer) => {
       if (!answers || this.response.destroyed) answer.resume();
-      else this.#answer(answer).catch(() => this.#break());
+      else this.#answer(answer).catch(() => this.breakOff());
     });
     if (answers && !this.response.destroyed) this.response.on('close', () => onward.destroy());
     onward.end(body);
@@ -136,7 +132,7 @@ class Exchange {
     onward.on('error', () => undefined);
     onward.write(body.slice(0, body.length / 2), () => {
       onward.destroy();
-      this.#break();
+      this.breakOff();
     });
   }
 
@@ -145,7 +141,7 @@ class Exchange {
     if (answer.statusCode === 200 && type.startsWith('text/event-stream')) return this.#streamed(answer);
     if (answer.statusCode === 200 && type.startsWith('application/json')) return this.#whole(answer);
     this.#head(answer);
-    answer.on('error', () => this.#break()).pipe(this.response);
+    answer.on('error', () => this.breakOff()).pipe(this.response);
   }
 
   #head(answer: http.IncomingMessage): void {
@@ -160,7 +156,7 @@ class Exchange {
     await this.wire.meet(await textOf(answer), {
       ...this.#toClient(answer),
       pass: (text) => passed.push(text) > 0 && !response.destroyed,
-      lose: () => this.#break(),
+      lose: () => this.breakOff(),
     });
     const [first] = passed;
     if (first === undefined || response.destroyed) return;

@@ -45,7 +45,7 @@ export async function startServers(options: readonly Partial<ScriptedOptions>[])
       url,
       port,
       ...controls(port),
-      tasks: async () => (await (await fetch(`http://127.0.0.1:${port}/control/tasks`)).json()) as never,
+      tasks: async () => (await controls(port).tasks()) as never,
       lines: async () => (await (await fetch(`http://127.0.0.1:${front}/front/log`)).json()) as never,
       calm: async () => void (await (await fetch(`http://127.0.0.1:${front}/front/calm`)).text()),
     })),
