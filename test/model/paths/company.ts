@@ -3,6 +3,7 @@ import type { OperationSnapshot } from '../../../machines/tool-operation/snapsho
 import { Drive, driveAt, Stage, type World } from '../system/world.ts';
 import { Divergence, wait } from './divergence.ts';
 import type { GatedExecutor } from './gates.ts';
+import type { Story } from './story.ts';
 import { LEASE_MS, type Theatre } from './theatre.ts';
 
 export type Role = 0 | 1;
@@ -19,7 +20,7 @@ export class Company {
   constructor(
     private readonly theatre: Theatre,
     private readonly operationId: string,
-    private readonly record: () => OperationSnapshot,
+    private readonly story: Story,
   ) {}
 
   get alive(): readonly GatedExecutor[] {
@@ -66,13 +67,13 @@ export class Company {
 
   /** What it began without what an older epoch brought since, goes on without that. */
   #knowsInbox(executor: GatedExecutor): boolean {
-    return this.#others.get(executor)?.context.inbox.length === this.record().context.inbox.length;
+    return this.#others.get(executor)?.context.inbox.length === this.story.snapshot.context.inbox.length;
   }
 
   async #join(epoch: number): Promise<GatedExecutor> {
     const executor = this.theatre.executor(epoch, () => this.creationAllowed);
     await executor.executor.start();
-    if (this.#sessionChanged) executor.executor.env.connections.loseSession(this.record().context);
+    if (this.#sessionChanged) executor.executor.env.connections.loseSession(this.story.snapshot.context);
     return executor;
   }
 
@@ -88,7 +89,7 @@ export class Company {
       const executor = this.filling(role);
       if (!executor || next[driveAt(role, Drive.stage)] !== Stage.none) continue;
       this.#roles[role] = null;
-      if (!this.#gone.has(executor)) this.#others.set(executor, this.record());
+      if (!this.#gone.has(executor)) this.#others.set(executor, this.story.snapshot);
     }
   }
 
@@ -120,7 +121,7 @@ export class Company {
 
   changeSession(): void {
     this.#sessionChanged = true;
-    for (const one of this.alive) one.executor.env.connections.loseSession(this.record().context);
+    for (const one of this.alive) one.executor.env.connections.loseSession(this.story.snapshot.context);
   }
 
   /** Whoever takes the second role from now on is of the new epoch. */

@@ -17,6 +17,7 @@ import {
   type SubmitOutcome,
 } from '../../../machines/operation-protocol.ts';
 import type { OperationEvent } from '../../../machines/tool-operation/events.ts';
+import { withSessions } from '../../support/sessions.ts';
 import type { Method } from '../system/performance.ts';
 
 /** One request before the wire. */
@@ -220,7 +221,7 @@ export class GatedExecutor {
   }
 
   #gatedProtocol(protocol: OperationProtocol): OperationProtocol {
-    return { ...protocol, connect: async (...to) => this.#gated(await protocol.connect(...to)) };
+    return withSessions(protocol, (session) => this.#gated(session));
   }
 
   #gated(session: ProtocolSession): ProtocolSession {

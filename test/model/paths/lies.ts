@@ -1,15 +1,11 @@
 /** Brings a server to the answer that the walk wants of it: it needs telling only where the answer is not the truth. */
 import type { Method } from '../system/performance.ts';
-import type { Contract } from '../system/server.ts';
-import type { World } from '../system/world.ts';
 import type { Theatre } from './theatre.ts';
 
 export interface Wanted {
   readonly method: Method;
   readonly answer: string;
   readonly isLie: boolean;
-  readonly contract: Contract;
-  readonly from: World;
   readonly operationId: string;
 }
 
@@ -19,7 +15,7 @@ const nothing = async () => undefined;
 /** Gives what to do after the answer. */
 export async function settle(theatre: Theatre, wanted: Wanted): Promise<() => Promise<void>> {
   const { server } = theatre;
-  const { method, answer, isLie, contract } = wanted;
+  const { method, answer, isLie } = wanted;
   if (answer === 'cancel heard') {
     await server.control({ op: 'fault', method: 'tasks/cancel', kind: 'answer', result: {} });
     return nothing;
@@ -29,7 +25,7 @@ export async function settle(theatre: Theatre, wanted: Wanted): Promise<() => Pr
     await server.control({ op: 'fault', method: 'tools/call', kind: 'http', status: 403 });
     return nothing;
   }
-  if (!isLie || contract.name === '') return nothing;
+  if (!isLie) return nothing;
   const clear = () => server.control({ op: 'clearFaults' });
   switch (answer) {
     case 'F cancelled':

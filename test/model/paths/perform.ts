@@ -2,11 +2,7 @@
  * Performs a walk: each step of the closed model becomes an act on real parts. What the executor does of it, the chart
  * decides; a record that does not go the way of the model ends the walk.
  */
-import { setTimeout as delay } from 'node:timers/promises';
-import { claimsOf } from '../../../machines/actor/facts.ts';
-import type { Applied as Outcome } from '../../../machines/actor/store.ts';
-import type { OperationEvent } from '../../../machines/tool-operation/events.ts';
-import { type OperationSnapshot, statePath } from '../../../machines/tool-operation/snapshot.ts';
+import type { OperationSnapshot } from '../../../machines/tool-operation/snapshot.ts';
 import type { Deadline } from '../system/abstraction.ts';
 import type { Method } from '../system/performance.ts';
 import type { System } from '../system/system.ts';
@@ -14,14 +10,16 @@ import { At, Channel, Drive, driveAt, Question, Stage, type World } from '../sys
 import { Company, type Role } from './company.ts';
 import { compare } from './comparison.ts';
 import { deadlineIn } from './deadlines.ts';
-import { Divergence, PATIENCE_MS, wait } from './divergence.ts';
-import { type GatedExecutor, type Request, silence, type Writing } from './gates.ts';
+import { Divergence, wait } from './divergence.ts';
+import { type GatedExecutor, type Request, silence } from './gates.ts';
 import { command } from './human.ts';
 import { settle } from './lies.ts';
 import type { WalkStep } from './planning.ts';
+import { Steering } from './steering.ts';
 import type { Applied } from './steps.ts';
+import { Story } from './story.ts';
 import { type Theatre, taskOf } from './theatre.ts';
-import { type TransitionName, transitionOf } from './transitions.ts';
+import type { TransitionName } from './transitions.ts';
 
 interface Asking {
   readonly request: Request;
@@ -34,8 +32,6 @@ interface Asking {
 const HOLDS_QUESTION: ReadonlySet<string> = new Set(['holdInput', 'sendInput', 'deliverInput']);
 /** How far two looks at the ledger clock may lie apart on a busy machine, ms. */
 const MARGIN_MS = 1_000;
-/** For what the record would refuse. */
-const REFUSED_MS = 500;
 const WIRE: Readonly<Record<Method, string>> = {
   submit: 'tools/call',
   status: 'tasks/get',
@@ -46,12 +42,9 @@ const WIRE: Readonly<Record<Method, string>> = {
 };
 
 export class Performer {
-  readonly taken: TransitionName[] = [];
-  readonly states: string[] = [];
-  /** Every event that was met, with the record that met it. */
-  readonly met: { readonly snapshot: OperationSnapshot; readonly event: OperationEvent }[] = [];
-  snapshot: OperationSnapshot;
+  readonly story: Story;
   readonly #company: Company;
+  readonly #steering: Steering;
   readonly #asking: (Asking | null)[] = [null, null];
   #orphans: Asking[] = [];
   #late: Asking | null = null;
@@ -63,9 +56,10 @@ export class Performer {
     private readonly operationId: string,
     snapshot: OperationSnapshot,
   ) {
-    this.snapshot = snapshot;
-    this.#company = new Company(theatre, operationId, () => this.snapshot);
-    this.states.push(statePath(snapshot));
+    this.story = new Story(snapshot);
+    this.#company = new Company(theatre, operationId, this.story);
+    const waits = (executor: GatedExecutor) => this.#asking.some((asking) => asking?.by === executor);
+    this.#steering = new Steering(theatre, operationId, this.story, this.#company, waits);
   }
 
   static async begin(theatre: Theatre, system: System): Promise<Performer> {
@@ -80,12 +74,12 @@ export class Performer {
   /** Performs all steps; throws a `Divergence` at the first one that goes another way. */
   async all(steps: readonly WalkStep[]): Promise<void> {
     for (const [index, step] of steps.entries()) {
-      const before = this.taken.length;
+      const before = this.story.taken.length;
       try {
         await this.#perform(step, steps.slice(index + 1));
         if (this.#isAskedAgain(step)) await this.theatre.server.control({ op: 'askAgain', taskId: 'last' });
         this.#company.leave(step.next);
-        await this.#compare(step, this.taken.slice(before));
+        await this.#compare(step, this.story.taken.slice(before));
       } catch (error) {
         if (!(error instanceof Divergence)) throw error;
         throw new Divergence(`step ${index}, "${step.label}": ${error.message}`);
@@ -116,10 +110,10 @@ export class Performer {
       return this.#owes(role(), word(2), word(3) !== '', word(4), step);
     if (is(/^([AB]) adopts epoch/)) {
       const executor = await this.#take(role(), false);
-      return this.#written(executor, applied[0] as Applied, false);
+      return this.#steering.written(executor, applied[0] as Applied, false);
     }
     if (is(/^(\w+) of ([AB]) arrives: (.*?)( \(a lie\))?$/))
-      return this.#arrives(role(2), word(3), word(4) !== '', from, ahead);
+      return this.#arrives(role(2), word(3), word(4) !== '', ahead);
     if (is(/^(\w+) of ([AB]) is lost$/)) {
       const asking = this.#askingOf(role(2));
       asking.outcome = await this.#onWire('request', asking.request);
@@ -135,7 +129,7 @@ export class Performer {
       const asking = this.#askingOf(role());
       this.#asking[role()] = null;
       asking.request.settle(asking.outcome);
-      return this.#written(asking.by, applied[0] as Applied, false);
+      return this.#steering.written(asking.by, applied[0] as Applied, false);
     }
     if (is(/^the answer to \w+ of ([AB]) is (late|lost)$/)) {
       const asking = this.#askingOf(role());
@@ -148,7 +142,7 @@ export class Performer {
       if (!late || late.by.isDead) throw new Divergence('whoever waited for the late answer is gone');
       this.#late = null;
       late.request.late(late.outcome);
-      return this.#written(late.by, applied[0] as Applied, false);
+      return this.#steering.written(late.by, applied[0] as Applied, false);
     }
     if (is(/^the late answer is lost/)) {
       this.#late = null;
@@ -234,10 +228,10 @@ export class Performer {
         await this.#cutOff(executor);
       const asks = /^asks (\w+)$/.exec(what)?.[1] as Method | undefined;
       if (asks === undefined) {
-        for (const one of step.applied) await this.#written(executor, one, nobody);
+        for (const one of step.applied) await this.#steering.written(executor, one, nobody);
         return;
       }
-      const request = await this.#until(
+      const request = await this.#steering.until(
         executor,
         () => executor.requests.find((one) => one.method === asks && !one.aborted()),
         nobody,
@@ -326,26 +320,19 @@ export class Performer {
       await sent.catch(() => undefined);
       request.fail(new Error('broke off'));
     }
-    return this.#written(by, applied, false);
+    return this.#steering.written(by, applied, false);
   }
 
   // --- the wire ------------------------------------------------------------------------------------------------------
 
-  async #arrives(role: Role, answer: string, isLie: boolean, from: World, ahead: readonly WalkStep[]): Promise<void> {
+  async #arrives(role: Role, answer: string, isLie: boolean, ahead: readonly WalkStep[]): Promise<void> {
     const asking = this.#askingOf(role);
     const { method } = asking.request;
     const name = 'AB'[role];
     const fate = ahead.find(({ label }) =>
       new RegExp(`^(${name} (hears|stops|is killed)|the answer to \\w+ of ${name} )`).test(label),
     )?.label;
-    const undo = await settle(this.theatre, {
-      method,
-      answer,
-      isLie,
-      contract: this.system.contract,
-      from,
-      operationId: this.operationId,
-    });
+    const undo = await settle(this.theatre, { method, answer, isLie, operationId: this.operationId });
     asking.outcome = fate?.endsWith(' is lost')
       ? await this.#onWire('response', asking.request)
       : await asking.request.send();
@@ -363,68 +350,14 @@ export class Performer {
     }
   }
 
-  // --- the record ----------------------------------------------------------------------------------------------------
-
-  /** The executor brings the event of the model, and the chart meets it as it does there. */
-  async #written(executor: GatedExecutor, applied: Applied, nobody: boolean): Promise<void> {
-    const { type } = applied.event;
-    for (let tries = 0; tries < 3; tries++) {
-      const writing = await this.#until(
-        executor,
-        // It writes what comes next already: the refused one was not even tried.
-        () =>
-          executor.writings.find(({ event }) => event.type === type) ??
-          (applied.transition === null && executor.writings.length > 0 ? null : undefined),
-        nobody,
-        applied.transition === null ? REFUSED_MS : PATIENCE_MS,
-      ).catch((error: unknown) => {
-        // What would be refused need not even be tried.
-        if (applied.transition === null) return null;
-        throw error;
-      });
-      if (writing === null) return;
-      const name = await this.#go(executor, writing);
-      if (name === applied.transition) return;
-      if (name !== null) throw new Divergence(`${name} in place of ${applied.transition}`);
-    }
-    throw new Divergence(`${type} is refused, and not ${applied.transition}`);
-  }
-
-  async #go(executor: GatedExecutor, writing: Writing): Promise<TransitionName | null> {
-    executor.writings = executor.writings.filter((other) => other !== writing);
-    const before = this.snapshot.context;
-    const outcome = await writing.go();
-    const name = this.#note(writing.event, outcome);
-    if (name !== null && claimsMoved(before, this.snapshot.context)) this.#outdateAllBut(executor);
-    return name;
-  }
-
-  /** Drives that wait for no answer know what others made of the record. */
-  #outdateAllBut(executor: GatedExecutor): void {
-    for (const other of this.#company.alive) {
-      if (other === executor || this.#asking.some((asking) => asking?.by === other)) continue;
-      other.outdate();
-      other.nudge(this.operationId);
-    }
-  }
-
-  #note(event: OperationEvent, outcome: Outcome): TransitionName | null {
-    this.met.push({ snapshot: this.snapshot, event });
-    if (outcome.kind !== 'taken') return null;
-    const name = transitionOf(this.snapshot, event);
-    if (name === null) throw new Divergence(`${event.type} was taken, and the chart does not take it`);
-    this.snapshot = outcome.opened.snapshot;
-    this.taken.push(name);
-    this.states.push(statePath(this.snapshot));
-    return name;
-  }
+  // --- human and time --------------------------------------------------------------------------------------------------
 
   async #human({ event, transition }: Applied): Promise<void> {
     const { desk, operationId } = this;
     const { taskId } = await taskOf(this.theatre);
-    const said = command(desk.executor, operationId, this.snapshot.context, event, taskId);
-    const writing = await this.#until(desk, () => desk.writings[0], false);
-    const name = await this.#go(desk, writing);
+    const said = command(desk.executor, operationId, this.story.snapshot.context, event, taskId);
+    const writing = await this.#steering.until(desk, () => desk.writings[0], false);
+    const name = await this.#steering.go(desk, writing);
     const answer = await said;
     if (answer.kind !== 'taken' || name !== transition)
       throw new Divergence(`${event.type}: ${answer.kind}, by ${name}`);
@@ -432,63 +365,11 @@ export class Performer {
   }
 
   async #passes(deadline: Deadline): Promise<void> {
-    const at = deadlineIn(this.snapshot.context, deadline);
+    const at = deadlineIn(this.story.snapshot.context, deadline);
     const { clock } = this.theatre;
     if (at === null) throw new Divergence(`the record has no ${deadline} deadline`);
     clock.jump(Math.max(0, at - clock.ledgerNow() + MARGIN_MS));
     if (deadline === 'key') await this.theatre.server.control({ op: 'forgetDone' });
-  }
-
-  // --- waiting -------------------------------------------------------------------------------------------------------
-
-  /** Lets an executor go on until it shows what is looked for; what it began before it knew better ends on the way. */
-  async #until<T>(
-    executor: GatedExecutor,
-    look: () => T | undefined,
-    nobody: boolean,
-    patienceMs = PATIENCE_MS,
-  ): Promise<T> {
-    const deadline = performance.now() + patienceMs;
-    for (let round = 0; performance.now() < deadline; round++) {
-      executor.settleOutdated();
-      const found = look();
-      if (found !== undefined) return found;
-      if (executor.waitsAtDoor) executor.door(!nobody);
-      const [writing] = executor.writings;
-      if (writing) {
-        const name = await this.#go(executor, writing);
-        if (name !== null) throw new Divergence(`${name} came in between`);
-      }
-      const [request] = executor.requests;
-      if (request) await this.#unblock(executor, request, nobody);
-      await delay(round < 20 ? 0 : 5);
-      if (round % 100 === 99) await this.#claimAgain(executor);
-    }
-    const { requests, writings } = executor;
-    const shows = [...requests.map(({ method }) => method), ...writings.map(({ event }) => event.type)];
-    throw new Divergence(`the executor does not come to it; it shows ${shows.join(', ') || 'nothing'}`);
-  }
-
-  /** What was due a moment later was let go in that very moment: it is claimed as anything that is due. */
-  async #claimAgain(executor: GatedExecutor): Promise<void> {
-    const isInRole = [0, 1].some((role) => this.#company.filling(role as Role) === executor);
-    if (!isInRole || executor.isStopped || executor.waitsAtDoor || executor.requests.length > 0) return;
-    const record = await this.theatre.ledger.load(this.operationId);
-    if (record === null || record.lease !== null) return;
-    executor.claim();
-    executor.executor.serve(this.theatre.call.endpoint);
-  }
-
-  async #unblock(executor: GatedExecutor, request: Request, nobody: boolean): Promise<void> {
-    if (request.aborted()) request.settle(silence(request.method));
-    else if (nobody) request.fail(await executor.unavailable());
-    else if (request.method === 'deliver') request.settle(false);
-    else if (request.method === 'submit' && executor.isStopped) request.settle(await request.send());
-    else {
-      executor.nudge(this.operationId);
-      return;
-    }
-    executor.requests = executor.requests.filter((other) => other !== request);
   }
 
   // --- the comparison ------------------------------------------------------------------------------------------------
@@ -499,10 +380,4 @@ export class Performer {
     const opened = await this.desk.executor.load(this.operationId);
     await compare(this.theatre, this.system, this.operationId, opened?.snapshot, next);
   }
-}
-
-/** Whether what was issued under the one context is out of date under the other. */
-function claimsMoved(before: OperationSnapshot['context'], after: OperationSnapshot['context']): boolean {
-  const epoch = after.executionEpoch;
-  return JSON.stringify(claimsOf(before, epoch)) !== JSON.stringify(claimsOf(after, epoch));
 }

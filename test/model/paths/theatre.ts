@@ -12,6 +12,7 @@ import { type HttpProxy, startHttpProxy } from '../../faults/wire/http.ts';
 import { endingOf } from '../../support/scripted/world.ts';
 import type { Script, ScriptedServer } from '../../support/scripted-server.ts';
 import { startScriptedServer } from '../../support/scripted-server.ts';
+import { withSessions } from '../../support/sessions.ts';
 import type { Deadline } from '../system/abstraction.ts';
 import type { Contract } from '../system/server.ts';
 import { GatedExecutor } from './gates.ts';
@@ -30,7 +31,6 @@ export interface Theatre {
   readonly wire: HttpProxy;
   readonly clock: HandClock;
   readonly call: ToolCall;
-  readonly namespace: string;
   executor(epoch: number, creationAllowed: () => boolean): GatedExecutor;
   close(): Promise<void>;
 }
@@ -100,7 +100,6 @@ export async function openTheatre(server: ScriptedServer, needs: Needs): Promise
     server,
     wire,
     clock,
-    namespace,
     call: { callNodeId: namespace, endpoint, tool: 'work', arguments: { script }, policy },
     executor: (executionEpoch, creationAllowed) =>
       new GatedExecutor(ledger, protocol, {
@@ -130,39 +129,27 @@ function promising(contract: Contract, script: Script): OperationProtocol {
 
 /** The revision whose cancel is only heard: the same server, whose answer is taken for no more than that. */
 function onlyHears(protocol: OperationProtocol): OperationProtocol {
-  return {
-    ...protocol,
-    async connect(...to) {
-      const session = await protocol.connect(...to);
-      return {
-        ...session,
-        async negotiate(...call) {
-          const said = await session.negotiate(...call);
-          if (said.kind === 'refused') return said;
-          return { ...said, capabilities: { ...said.capabilities, cancelEvidence: 'cooperative' } };
-        },
-      };
+  return withSessions(protocol, (session) => ({
+    ...session,
+    async negotiate(...call) {
+      const said = await session.negotiate(...call);
+      if (said.kind === 'refused') return said;
+      return { ...said, capabilities: { ...said.capabilities, cancelEvidence: 'cooperative' } };
     },
-  };
+  }));
 }
 
 /** Receipts that carry what became of the call: the same look-up, whose server kept that as well. */
 function showsResult(protocol: OperationProtocol, script: Script): OperationProtocol {
-  return {
-    ...protocol,
-    async connect(...to) {
-      const session = await protocol.connect(...to);
-      return {
-        ...session,
-        async lookup(...asked) {
-          const said = await session.lookup(...asked);
-          if (said.kind !== 'expiredWithReceipt' || said.status === 'cancelled') return said;
-          const outcome = said.status === 'completed' ? 'complete' : 'rpcError';
-          return { ...said, payload: payloadOf(endingOf('work', { ...script, outcome })) };
-        },
-      };
+  return withSessions(protocol, (session) => ({
+    ...session,
+    async lookup(...asked) {
+      const said = await session.lookup(...asked);
+      if (said.kind !== 'expiredWithReceipt' || said.status === 'cancelled') return said;
+      const outcome = said.status === 'completed' ? 'complete' : 'rpcError';
+      return { ...said, payload: payloadOf(endingOf('work', { ...script, outcome })) };
     },
-  };
+  }));
 }
 
 const payloadOf = (ending: ReturnType<typeof endingOf>): Payload =>
@@ -173,11 +160,7 @@ const payloadOf = (ending: ReturnType<typeof endingOf>): Payload =>
 /** The task that was made last, as its server sees it. */
 export async function taskOf({ server }: Theatre): Promise<{ readonly taskId: string; readonly status: string }> {
   const taskId = (await server.log()).created.at(-1);
-  const tasks = (await (await fetch(`http://127.0.0.1:${server.port}/control/tasks`)).json()) as {
-    taskId: string;
-    status: string;
-  }[];
-  return tasks.find((task) => task.taskId === taskId) ?? { taskId: taskId ?? 'none', status: 'none' };
+  return (await server.tasks()).find((task) => task.taskId === taskId) ?? { taskId: taskId ?? 'none', status: 'none' };
 }
 
 /** Servers for as many walks at a time. */

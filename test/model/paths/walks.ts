@@ -7,6 +7,7 @@ import { Divergence } from './divergence.ts';
 import { Performer } from './perform.ts';
 import type { Walk } from './plan.ts';
 import { settingOf, stepsOf, systemOf } from './planning.ts';
+import type { Story } from './story.ts';
 import { type Needs, openTheatre } from './theatre.ts';
 import type { TransitionName } from './transitions.ts';
 
@@ -14,7 +15,7 @@ export interface Walked {
   readonly walk: Walk;
   readonly states: readonly string[];
   readonly taken: readonly TransitionName[];
-  readonly met: Performer['met'];
+  readonly met: Story['met'];
   /** Why it did not come to its end. */
   readonly divergence: string | null;
   /** What the checker found. */
@@ -48,8 +49,9 @@ export async function walkOn(server: ScriptedServer, walk: Walk, on: On): Promis
     });
     // A liar is not judged by what it says of itself.
     const found = contract.lies ? [] : check(history);
+    const { states, taken, met } = performer.story;
     const violations = found.map(({ row, what }) => `${row}: ${what}`);
-    return { walk, states: performer.states, taken: performer.taken, met: performer.met, divergence, violations };
+    return { walk, states, taken, met, divergence, violations };
   } finally {
     await theatre.close();
   }
