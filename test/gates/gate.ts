@@ -25,8 +25,6 @@ export interface Sizes {
   readonly simulated: number;
   readonly real: number;
   readonly round: number;
-  /** G1: whether every fault that is possible in a state must have hit it. */
-  readonly wholeMatrix: boolean;
   readonly repeated: number;
   readonly executorKills: number;
   readonly concurrent: number;
@@ -46,7 +44,6 @@ export const QUICK: Sizes = {
   simulated: 1_500,
   real: 20,
   round: 20,
-  wholeMatrix: false,
   repeated: 24,
   executorKills: 2,
   concurrent: 60,
@@ -65,7 +62,6 @@ export const FULL: Sizes = {
   simulated: 1_000_000,
   real: 10_000,
   round: 100,
-  wholeMatrix: true,
   repeated: 400,
   executorKills: 15,
   concurrent: 1_000,

@@ -4,6 +4,7 @@
  */
 import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
+import { readWay, type Way } from '../model/system/orderings.ts';
 import { natural } from '../support/numbers.ts';
 import { matrixText } from './g1/matrix.ts';
 import { replay } from './g1/simulated.ts';
@@ -17,13 +18,23 @@ const gateNames = (text: string): readonly GateName[] =>
     return name;
   });
 
+const way = (text: string): Way => {
+  const read = readWay(text);
+  if (read === null) throw new InvalidArgumentError('a way is a seed, or a seed and where to turn off: 7 or 7@12.3.');
+  return read;
+};
+
 const given = new Command('gates')
   .description('Runs the gates of the brief (G1 to G6) and prints what was run, the figure, the limit and the verdict.')
   .option('--only <gates>', 'some of them, comma-separated', gateNames, GATES)
   .option('--quick', 'small sizes, in seconds: what npm test runs')
   .option('--deep', 'ten times as many orderings on real parts')
   .option('--seed <n>', 'the first seed: draws the same ways, calls and faults again', natural, 1)
-  .option('--walk <n>', 'only walks the simulated ordering of this seed, and prints each step', natural)
+  .option(
+    '--walk <way>',
+    'only walks this simulated ordering (a seed: 7; one that turns off: 7@12.3), step by step',
+    way,
+  )
   .option('--matrix', 'how often each fault hit each state in the simulation of G1, after the table')
   .option('--json', 'one JSON document on stdout, in place of the table')
   .parse()
@@ -32,7 +43,7 @@ const given = new Command('gates')
     quick?: boolean;
     deep?: boolean;
     seed: number;
-    walk?: number;
+    walk?: Way;
     matrix?: boolean;
     json?: boolean;
   }>();

@@ -2,15 +2,16 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { beginnings } from '../../model/paths/planning.ts';
 import { SETTINGS } from '../../model/system/contracts.ts';
-import { type Matrix, Orderings } from '../../model/system/orderings.ts';
+import { type Matrix, Orderings, type Way } from '../../model/system/orderings.ts';
 import { program } from '../../support/program.ts';
 import { few, type Run, whole } from '../gate.ts';
 import { missed, pairs, summed } from './matrix.ts';
 
 export interface Batch {
   readonly hashes: readonly number[];
-  readonly divergences: readonly { readonly seed: number; readonly setting: string; readonly what: string }[];
+  readonly divergences: readonly { readonly way: string; readonly setting: string; readonly what: string }[];
   /** Of all that the walker walked so far. */
   readonly matrix: Matrix;
 }
@@ -31,7 +32,7 @@ const PATIENCE = 10;
 /** Until `distinct` different ways were walked; what diverges ends it at once. */
 export async function simulate({ sizes, seed, signal, progress }: Run): Promise<Simulated> {
   const seen = new Set<number>();
-  const matrices: Matrix[] = [];
+  const matrices: Matrix[] = Array.from({ length: WALKERS }, () => ({}));
   const divergences: Batch['divergences'][number][] = [];
   let walked = 0;
   const began = performance.now();
@@ -73,12 +74,12 @@ export async function simulate({ sizes, seed, signal, progress }: Run): Promise<
   };
 }
 
-/** The way of one seed, step by step. */
+/** One way, step by step. */
 export async function replay(
-  seed: number,
+  way: Way,
 ): Promise<{ readonly steps: readonly string[]; readonly divergence: string | null }> {
   const steps: string[] = [];
-  const { divergence } = await new Orderings(SETTINGS).walk(seed, (label) => steps.push(label));
+  const { divergence } = await new Orderings(SETTINGS, beginnings()).walk(way, (label) => steps.push(label));
   return { steps, divergence };
 }
 
@@ -89,6 +90,6 @@ export function simulatedNotes({ distinct, walked, matrix, divergences, perSecon
     `simulated: ${whole(distinct)} distinct of ${whole(walked)} walked (${whole(perSecond)}/s)`,
     `${hit} of ${possible} possible pairs of state and fault hit: --matrix shows how often`,
     ...few(never).map((pair) => `possible, and never hit: ${pair}`),
-    ...few(divergences.map(({ seed, setting, what }) => `seed ${seed} (${setting}): ${what}; again: --walk ${seed}`)),
+    ...few(divergences.map(({ way, setting, what }) => `${setting}: ${what}; again: --walk ${way}`)),
   ];
 }

@@ -1,9 +1,11 @@
 /** The plan: everything that can be walked, by name, and as few ways as cover it all. Kept in `plan.json`. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { SETTINGS, type Setting } from '../system/contracts.ts';
+import type { Beginning } from '../system/orderings.ts';
 import { System } from '../system/system.ts';
 import type { World } from '../system/world.ts';
 import type { Said } from './guard-coverage.ts';
+import written from './plan.json' with { type: 'json' };
 import { type Possible, possibleIn, type Walk } from './plan.ts';
 import { type NamedStep, Steps } from './steps.ts';
 import { type PairName, pairOf, type TransitionName } from './transitions.ts';
@@ -45,9 +47,13 @@ const bounded = ({ contract, bounds }: Setting): Setting => ({
 type Written = Omit<Plan, 'walks' | 'cover'> & Readonly<Record<'walks' | 'cover', readonly string[]>>;
 
 export function readPlan(): Plan {
-  const plan = JSON.parse(readFileSync(FILE, 'utf8')) as Written;
+  const plan: Written = written;
   return { ...plan, walks: plan.walks.map(readWalk), cover: plan.cover.map(readWalk) };
 }
+
+/** The walks as ways to set out from (G1). */
+export const beginnings = (): readonly Beginning[] =>
+  readPlan().walks.map((walk) => ({ ...walk, bounds: settingOf(walk.setting).bounds }));
 
 /** e.g. `plain 0.3.1`: short enough for one line of the file. */
 export const walkText = ({ setting, choices }: Walk): string => `${setting} ${choices.join('.')}`;

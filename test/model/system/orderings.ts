@@ -1,6 +1,8 @@
 /**
  * Random ways through the closed system (G1), swarm-style: each seed draws a server, a subset of the faults and an order of
- * everything. Then all is healed: the operation has to come to its end by progress alone. The same seed walks the same way.
+ * everything. Chance alone seldom comes to what lies deep, so half of the seeds set out from somewhere on a way that is known; and
+ * what was possible on a way and was not drawn there has a way of its own, which turns off there.
+ * Then all is healed: the operation has to come to its end by progress alone. The same way is walked the same again.
  */
 import type { OperationMachine } from '../../../machines/tool-operation/snapshot.ts';
 import { Random } from '../../support/random.ts';
@@ -12,12 +14,44 @@ import { type Bounds, type Step, System } from './system.ts';
 import { At, encoded, type World } from './world.ts';
 
 export interface Ordering {
-  readonly seed: number;
+  readonly way: Way;
   readonly setting: string;
   /** 53 bits over everything that happened, in its order. */
   readonly hash: number;
   readonly steps: number;
   readonly divergence: string | null;
+}
+
+/** A way that is known: the number of the step taken in each state, under these bounds. */
+export interface Beginning {
+  readonly setting: string;
+  readonly bounds: Bounds;
+  readonly choices: readonly number[];
+}
+
+/** A way is a seed; or a seed, and somewhere on its way another step than the one that it draws: `7@12.3`. */
+export interface Way {
+  readonly seed: number;
+  readonly turn: Turn | null;
+}
+interface Turn {
+  /** How many steps come before it. */
+  readonly after: number;
+  /** Which of all that can happen there. */
+  readonly choice: number;
+}
+export const wayText = ({ seed, turn }: Way): string => (turn ? `${seed}@${turn.after}.${turn.choice}` : `${seed}`);
+/** `null`: it is none. */
+export function readWay(text: string): Way | null {
+  const [, seed, after, choice] = /^(\d{1,15})(?:@(\d{1,4})\.(\d{1,3}))?$/.exec(text) ?? [];
+  if (seed === undefined) return null;
+  return { seed: Number(seed), turn: after === undefined ? null : { after: Number(after), choice: Number(choice) } };
+}
+
+/** What another system than that of the product has in its place, to see that a fault in it is noticed. */
+export interface Others {
+  readonly machine?: OperationMachine;
+  readonly effects?: Effects;
 }
 
 /** How long a way is made worse before everything is healed, steps. */
@@ -33,25 +67,36 @@ export type Matrix = Readonly<Record<string, Readonly<Record<string, number>>>>;
 export class Orderings {
   readonly #systems: readonly System[];
   readonly #known = new Map<string, Step[]>();
+  readonly #beginnings: readonly Beginning[];
   readonly #matrix: Record<string, Record<string, number>> = {};
+  /** What was possible somewhere and was not drawn there, nor anywhere else so far: the way that takes it. */
+  readonly #ways = new Map<string, Way>();
 
-  /** `machine`, `effects`: others than those of the product, to see that a fault in them is noticed. */
-  constructor(settings: readonly Setting[], machine?: OperationMachine, effects?: Effects) {
+  /** `beginnings`: of these settings. */
+  constructor(settings: readonly Setting[], beginnings: readonly Beginning[], { machine, effects }: Others = {}) {
     this.#systems = settings.map(({ contract, bounds }) => new System(contract, bounds, machine, effects));
+    this.#beginnings = beginnings;
   }
 
   matrix(): Matrix {
     return this.#matrix;
   }
 
-  /** One way, from its seed; `tell` hears each step. */
-  async walk(seed: number, tell: (label: string) => void = () => undefined): Promise<Ordering> {
-    const random = new Random(seed);
-    const system = random.pick(this.#systems);
+  /** Ways to all that was possible on the ways so far, and hit none of them. */
+  unhit(): readonly Way[] {
+    return [...this.#ways.values()];
+  }
+
+  /** One way; `tell` hears each step. */
+  async walk(way: Way, tell: (label: string) => void = () => undefined): Promise<Ordering> {
+    const random = new Random(way.seed);
+    const beginning = this.#beginnings.length > 0 && random.chance(0.5) ? random.pick(this.#beginnings) : null;
+    const system = beginning ? this.#systemOf(beginning) : random.pick(this.#systems);
     const hash = new Hash();
-    let world = system.start(drawn(random, system));
+    let world = system.start(beginning?.bounds ?? drawn(random, system));
     let divergence: string | null = null;
     let steps = 0;
+    const isOver = () => divergence !== null || isTerminal(system, world);
     const take = (step: Step) => {
       hash.add(step.label);
       tell(step.label);
@@ -59,15 +104,26 @@ export class Orderings {
       world = step.next;
       divergence ??= step.violation ?? broken(system, world);
     };
-    while (steps < STORM && divergence === null && !isTerminal(system, world)) {
+    const choose = async (choice: (possible: readonly Step[]) => Step | undefined): Promise<boolean> => {
       const possible = await this.#steps(system, world);
-      if (possible.length === 0) break;
-      const step = random.pick(possible);
-      this.#note(system, world, possible, step);
+      const wanted = choice(possible);
+      const step = steps === way.turn?.after ? possible[way.turn.choice] : wanted;
+      if (!step) return false;
+      this.#note({ system, world, possible, taken: step, steps, way });
       take(step);
+      return true;
+    };
+    if (beginning) {
+      const { choices } = beginning;
+      for (const nth of choices.slice(0, random.between(0, choices.length)))
+        if (isOver() || !(await choose((possible) => possible[nth]))) break;
+      world = system.withBounds(world, drawn(random, system));
     }
+    const end = steps + STORM;
+    const any = (possible: readonly Step[]) => (possible.length > 0 ? random.pick(possible) : undefined);
+    while (steps < end && !isOver() && (await choose(any)));
     if (divergence === null) divergence = await this.#heal(system, random, () => world, take);
-    return { seed, setting: system.contract.name, hash: hash.value(system.contract.name), steps, divergence };
+    return { way, setting: system.contract.name, hash: hash.value(system.contract.name), steps, divergence };
   }
 
   /** Nothing bad happens any more: terminal by progress alone where the server can answer, at rest in time elsewhere. */
@@ -88,6 +144,12 @@ export class Orderings {
     return null;
   }
 
+  #systemOf({ setting }: Beginning): System {
+    const system = this.#systems.find(({ contract }) => contract.name === setting);
+    if (!system) throw new Error(`there is no setting ${setting}`);
+    return system;
+  }
+
   async #steps(system: System, world: World): Promise<Step[]> {
     const key = `${system.contract.name} ${encoded(world)}`;
     const known = this.#known.get(key);
@@ -98,14 +160,39 @@ export class Orderings {
     return steps;
   }
 
-  #note(system: System, world: World, possible: readonly Step[], taken: Step): void {
+  #note({ system, world, possible, taken, steps, way }: Noted): void {
     const { path } = system.record(world);
     const hits = this.#matrix[path] ?? {};
     this.#matrix[path] = hits;
-    for (const step of possible) if (step.kind !== 'progress') hits[faultOf(step)] ??= 0;
-    if (taken.kind !== 'progress') hits[faultOf(taken)] = (hits[faultOf(taken)] ?? 0) + 1;
+    if (isFault(taken)) {
+      const fault = faultOf(taken);
+      hits[fault] = (hits[fault] ?? 0) + 1;
+      this.#ways.delete(`${path}: ${fault}`);
+    }
+    // From a turned way no other can be told to turn off.
+    if (way.turn) return;
+    for (const [choice, step] of possible.entries()) {
+      if (!isFault(step)) continue;
+      const fault = faultOf(step);
+      hits[fault] ??= 0;
+      const pair = `${path}: ${fault}`;
+      if (hits[fault] === 0 && !this.#ways.has(pair))
+        this.#ways.set(pair, { seed: way.seed, turn: { after: steps, choice } });
+    }
   }
 }
+
+interface Noted {
+  readonly system: System;
+  readonly world: World;
+  readonly possible: readonly Step[];
+  readonly taken: Step;
+  /** Before this one. */
+  readonly steps: number;
+  readonly way: Way;
+}
+
+const isFault = ({ kind }: Step) => kind !== 'progress';
 
 /** The kind of a fault, whoever it hit. */
 export function faultOf({ kind, label }: Step): string {

@@ -60,6 +60,12 @@ export class System {
     const world: World = new Array(At.size).fill(0);
     world[At.record] = this.records.first(this.contract);
     world[At.known] = 1;
+    return this.withBounds(world, bounds);
+  }
+
+  /** From here on so much may still happen. */
+  withBounds(from: World, bounds: Bounds): World {
+    const world = from.slice();
     world[At.crashes] = bounds.crashes;
     world[At.losses] = bounds.losses;
     world[At.duplicates] = bounds.duplicates;
