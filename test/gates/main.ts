@@ -4,7 +4,7 @@
  */
 import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
-import { readWay, type Way } from '../model/system/orderings.ts';
+import { readWay, type Way } from '../model/system/way.ts';
 import { natural } from '../support/numbers.ts';
 import { matrixText } from './g1/matrix.ts';
 import { replay } from './g1/simulated.ts';
@@ -58,7 +58,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 if (given.walk !== undefined) {
-  const { steps, divergence } = await replay(given.walk);
+  const { steps, divergence } = await replay(given.walk).catch(notAWay);
   for (const step of steps) console.log(step);
   console.log(divergence === null ? 'it comes to its one end' : `diverged: ${divergence}`);
   process.exit(divergence === null ? 0 : 1);
@@ -79,6 +79,12 @@ try {
 }
 // Streams of killed children may still be open; nothing is left to be done.
 process.exit();
+
+function notAWay(error: unknown): never {
+  if (!(error instanceof RangeError)) throw error;
+  console.error(`error: ${error.message}; a way is walked again only by the model that it was told by`);
+  process.exit(2);
+}
 
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);

@@ -1,9 +1,10 @@
 /** Random orderings of the closed system in a small fixed size (G1); the full one: `npm run gates`. */
 import { describe, expect, it } from 'vitest';
 import { missed } from '../gates/g1/matrix.ts';
-import { beginnings, readPlan } from './paths/planning.ts';
+import { beginnings, readPlan } from './paths/plan-file.ts';
 import { SETTINGS } from './system/contracts.ts';
-import { Orderings, readWay, type Way, wayText } from './system/orderings.ts';
+import { Orderings } from './system/orderings.ts';
+import { readWay, type Way, wayText } from './system/way.ts';
 import { HASTY, PLANTED } from './variants.ts';
 
 const WALKS = 1_500;
@@ -56,6 +57,14 @@ describe('random orderings', () => {
     expect(turned.steps.slice(0, 2)).toEqual(once.steps.slice(0, 2));
     expect(turned.steps[2]).not.toBe(once.steps[2]);
     expect(await told('42@2.1')).toEqual(turned);
+  });
+
+  it('a way that turns off where nothing is to be taken is refused: too far on, or a number too high', async () => {
+    const orderings = new Orderings(SETTINGS, beginnings());
+    for (const text of ['42@9999.0', '42@2.999'])
+      await expect(orderings.walk(readWay(text) as Way)).rejects.toThrow(
+        `${text} turns off where nothing is to be taken`,
+      );
   });
 
   it('what is no way is told apart', () => {

@@ -1,11 +1,12 @@
 /**
  * Walks seeds FROM, FROM + STEP, ... through the closed system until its input ends, and to each fault that was possible
- * somewhere and was not drawn. One line of JSON per batch: the hashes
- * of the ways; and what was hit so far, and what was possible.
+ * somewhere and was not drawn. One line of JSON per batch: the hashes of the ways; and what was hit so far, and what was
+ * possible.
  */
-import { beginnings } from '../../model/paths/planning.ts';
+import { beginnings } from '../../model/paths/plan-file.ts';
 import { SETTINGS } from '../../model/system/contracts.ts';
-import { Orderings, type Way, wayText } from '../../model/system/orderings.ts';
+import { Orderings } from '../../model/system/orderings.ts';
+import { type Way, wayText } from '../../model/system/way.ts';
 import type { Batch } from './simulated.ts';
 
 const BATCH = 250;

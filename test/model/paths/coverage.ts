@@ -1,6 +1,7 @@
 /** What the performed walks covered, against what can be covered. */
 import { GuardCoverage } from './guard-coverage.ts';
-import { type Plan, pairsIn } from './planning.ts';
+import type { Plan } from './plan-file.ts';
+import { pairsIn } from './planning.ts';
 import type { Walked } from './walks.ts';
 
 export interface Count {

@@ -9,7 +9,8 @@ import { guardNames } from '../../machines/chart.ts';
 import { count } from '../../support/numbers.ts';
 import { startRedis } from '../../support/redis.ts';
 import { type Count, Coverage } from './coverage.ts';
-import { makePlan, type Plan, planOf, readPlan, walkText, writePlan } from './planning.ts';
+import { type Plan, readPlan, walkText, writePlan } from './plan-file.ts';
+import { makePlan, planOf } from './planning.ts';
 import { BUGS, type BugName, notice } from './planted.ts';
 import { openServers } from './theatre.ts';
 import { unreached } from './unreached.ts';
@@ -39,15 +40,7 @@ const options = new Command('paths')
   }>();
 
 const began = performance.now();
-if (options.plan)
-  writePlan(
-    await makePlan((name, { worlds, transitions, pairs }) =>
-      console.error(
-        `${name.padEnd(18)} ${worlds} states of the system, ${transitions.size} transitions, ${pairs.size} pairs`,
-      ),
-    ),
-  );
-const whole = readPlan();
+const whole = options.plan ? await planAnew() : readPlan();
 if (options.unreached) {
   for (const [why, names] of unreached(whole.transitions))
     console.log(`${pc.bold(`${why} (${names.length})`)}\n  ${names.join('\n  ')}`);
@@ -69,6 +62,16 @@ try {
   await redis?.stop();
 }
 if (!options.planted) report(plan, coverage.against(plan));
+
+async function planAnew(): Promise<Plan> {
+  const made = await makePlan((name, { worlds, transitions, pairs }) =>
+    console.error(
+      `${name.padEnd(18)} ${worlds} states of the system, ${transitions.size} transitions, ${pairs.size} pairs`,
+    ),
+  );
+  writePlan(made);
+  return made;
+}
 
 async function plant(): Promise<void> {
   for (const bug of Object.keys(BUGS) as BugName[]) {

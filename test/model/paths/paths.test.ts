@@ -8,7 +8,7 @@ import { Random } from '../../support/random.ts';
 import type { ScriptedServer } from '../../support/scripted-server.ts';
 import { Coverage } from './coverage.ts';
 import { possibleIn, type Walk } from './plan.ts';
-import { readPlan, settingOf, walkText } from './planning.ts';
+import { readPlan, settingOf, walkText } from './plan-file.ts';
 import { BUGS, type BugName, notice } from './planted.ts';
 import { openServers } from './theatre.ts';
 import { allTransitions } from './transitions.ts';

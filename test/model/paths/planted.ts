@@ -5,7 +5,8 @@ import type { ScriptedServer } from '../../support/scripted-server.ts';
 import type { Effects } from '../system/performance.ts';
 import { PLANTED } from '../variants.ts';
 import type { Walk } from './plan.ts';
-import { stepsOf, walkText } from './planning.ts';
+import { walkText } from './plan-file.ts';
+import { stepsOf } from './planning.ts';
 import type { NamedStep } from './steps.ts';
 import { walkOn } from './walks.ts';
 

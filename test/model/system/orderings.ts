@@ -1,8 +1,8 @@
 /**
  * Random ways through the closed system (G1), swarm-style: each seed draws a server, a subset of the faults and an order of
- * everything. Chance alone seldom comes to what lies deep, so half of the seeds set out from somewhere on a way that is known; and
- * what was possible on a way and was not drawn there has a way of its own, which turns off there.
- * Then all is healed: the operation has to come to its end by progress alone. The same way is walked the same again.
+ * everything. Chance alone seldom comes to what lies deep: half of the seeds set out from somewhere on a way that is known,
+ * and what was possible on a way and was not drawn there has a way of its own, which turns off there. Then all is healed: the
+ * operation has to come to its end by progress alone.
  */
 import type { OperationMachine } from '../../../machines/tool-operation/snapshot.ts';
 import { Random } from '../../support/random.ts';
@@ -11,6 +11,7 @@ import { expanded } from './explore.ts';
 import { broken, isSettled, isTerminal, mustEnd } from './invariants.ts';
 import type { Effects } from './performance.ts';
 import { type Bounds, type Step, System } from './system.ts';
+import { type Way, wayText } from './way.ts';
 import { At, encoded, type World } from './world.ts';
 
 export interface Ordering {
@@ -27,25 +28,6 @@ export interface Beginning {
   readonly setting: string;
   readonly bounds: Bounds;
   readonly choices: readonly number[];
-}
-
-/** A way is a seed; or a seed, and somewhere on its way another step than the one that it draws: `7@12.3`. */
-export interface Way {
-  readonly seed: number;
-  readonly turn: Turn | null;
-}
-interface Turn {
-  /** How many steps come before it. */
-  readonly after: number;
-  /** Which of all that can happen there. */
-  readonly choice: number;
-}
-export const wayText = ({ seed, turn }: Way): string => (turn ? `${seed}@${turn.after}.${turn.choice}` : `${seed}`);
-/** `null`: it is none. */
-export function readWay(text: string): Way | null {
-  const [, seed, after, choice] = /^(\d{1,15})(?:@(\d{1,4})\.(\d{1,3}))?$/.exec(text) ?? [];
-  if (seed === undefined) return null;
-  return { seed: Number(seed), turn: after === undefined ? null : { after: Number(after), choice: Number(choice) } };
 }
 
 /** What another system than that of the product has in its place, to see that a fault in it is noticed. */
@@ -87,7 +69,7 @@ export class Orderings {
     return [...this.#ways.values()];
   }
 
-  /** One way; `tell` hears each step. */
+  /** One way; `tell` hears each step. `RangeError`: it turns off where nothing of that number can happen. */
   async walk(way: Way, tell: (label: string) => void = () => undefined): Promise<Ordering> {
     const random = new Random(way.seed);
     const beginning = this.#beginnings.length > 0 && random.chance(0.5) ? random.pick(this.#beginnings) : null;
@@ -96,7 +78,6 @@ export class Orderings {
     let world = system.start(beginning?.bounds ?? drawn(random, system));
     let divergence: string | null = null;
     let steps = 0;
-    const isOver = () => divergence !== null || isTerminal(system, world);
     const take = (step: Step) => {
       hash.add(step.label);
       tell(step.label);
@@ -104,24 +85,19 @@ export class Orderings {
       world = step.next;
       divergence ??= step.violation ?? broken(system, world);
     };
-    const choose = async (choice: (possible: readonly Step[]) => Step | undefined): Promise<boolean> => {
+    const known = beginning?.choices.slice(0, random.between(0, beginning.choices.length)) ?? [];
+    while (steps < known.length + STORM && divergence === null && !isTerminal(system, world)) {
+      if (beginning && steps === known.length) world = system.withBounds(world, drawn(random, system));
       const possible = await this.#steps(system, world);
-      const wanted = choice(possible);
+      if (possible.length === 0) break;
+      const wanted = possible[known[steps] ?? -1] ?? random.pick(possible);
       const step = steps === way.turn?.after ? possible[way.turn.choice] : wanted;
-      if (!step) return false;
+      if (!step) break;
       this.#note({ system, world, possible, taken: step, steps, way });
       take(step);
-      return true;
-    };
-    if (beginning) {
-      const { choices } = beginning;
-      for (const nth of choices.slice(0, random.between(0, choices.length)))
-        if (isOver() || !(await choose((possible) => possible[nth]))) break;
-      world = system.withBounds(world, drawn(random, system));
     }
-    const end = steps + STORM;
-    const any = (possible: readonly Step[]) => (possible.length > 0 ? random.pick(possible) : undefined);
-    while (steps < end && !isOver() && (await choose(any)));
+    if (way.turn && steps <= way.turn.after)
+      throw new RangeError(`${wayText(way)} turns off where nothing is to be taken`);
     if (divergence === null) divergence = await this.#heal(system, random, () => world, take);
     return { way, setting: system.contract.name, hash: hash.value(system.contract.name), steps, divergence };
   }
@@ -175,9 +151,9 @@ export class Orderings {
       if (!isFault(step)) continue;
       const fault = faultOf(step);
       hits[fault] ??= 0;
+      if (hits[fault] > 0) continue;
       const pair = `${path}: ${fault}`;
-      if (hits[fault] === 0 && !this.#ways.has(pair))
-        this.#ways.set(pair, { seed: way.seed, turn: { after: steps, choice } });
+      if (!this.#ways.has(pair)) this.#ways.set(pair, { seed: way.seed, turn: { after: steps, choice } });
     }
   }
 }
