@@ -88,11 +88,12 @@ describe.each(LEDGERS)('cancel on the %s ledger', (kind) => {
 
   it('before an id is known: the intent is recorded at once and sent the moment the id is known', async () => {
     const server = await stage().server();
-    await server.control({ op: 'fault', kind: 'delay', ms: 700, method: 'tools/call' });
+    await server.control({ op: 'fault', kind: 'hold', method: 'tools/call' });
     const executor = await stage().rig.executor();
     const id = await accepted(executor, workCall(server.endpoint, { outcome: 'hold' }));
     await until(executor, id, (state) => state === 'SUBMITTING.sending');
     expect(await executor.cancel(id)).toMatchObject({ kind: 'taken' });
+    await server.control({ op: 'release' });
     expect((await executor.wait(id)).receipt.outcome).toBe('cancelled');
     expect(await callsSeen(server)).toBe(1);
   });

@@ -64,7 +64,7 @@ describe.each(LEDGERS)('kill -9 of an executor on the %s ledger', (kind) => {
 
   it('between sending the call and committing the reply, no look-up: PARKED, one tools/call seen', async () => {
     const server = await stage().server();
-    await server.control({ op: 'fault', kind: 'delay', ms: 3_000, method: 'tools/call' });
+    await server.control({ op: 'fault', kind: 'hold', method: 'tools/call' });
     const call = workCall(server.endpoint, { ms: 20 });
     const first = stage().process({ call, policy: FAST });
     await eventually(async () => (await callsSeen(server)) === 1);

@@ -23,7 +23,7 @@ describe.each(LEDGERS)('execution epochs on the %s ledger', (kind) => {
 
   it('F8: an id that an older epoch brings late is verified by a request of the current one', async () => {
     const server = await stage().server();
-    await server.control({ op: 'fault', kind: 'delay', ms: 1_500, method: 'tools/call' });
+    await server.control({ op: 'fault', kind: 'hold', method: 'tools/call' });
     const old = await stage().rig.executor({ executionEpoch: 1, requestTimeoutMs: 300 });
     const id = await accepted(old, workCall(server.endpoint, { ms: 20 }));
     await until(old, id, (state) => state === 'PARKED.waiting');
@@ -34,6 +34,7 @@ describe.each(LEDGERS)('execution epochs on the %s ledger', (kind) => {
       random: 0,
       executionEpoch: 2,
     });
+    await server.control({ op: 'release' });
     const { receipt } = await eventually(() => current.outcome(id), 15_000);
     expect(receipt).toMatchObject({ outcome: 'completed', executionEpoch: 2 });
     expect(await callsSeen(server)).toBe(1);

@@ -348,13 +348,14 @@ describe.each(LEDGERS)('input on the %s ledger', (kind) => {
       const { server } = bench();
       const executor = await bench().executor();
       const { id, taskId } = await open(executor, bench());
-      await server.control({ op: 'fault', method: 'tasks/cancel', taskId, kind: 'delay', ms: 1_000 });
+      await server.control({ op: 'fault', method: 'tasks/cancel', taskId, kind: 'hold' });
       await executor.cancel(id);
       await eventually(async () => (await asked(server, 'tasks/cancel', taskId)) > 0);
       await server.control({ op: 'complete', taskId });
       const kept = await until(executor, id, (_, { snapshot }) => snapshot.context.candidate !== null);
       expect(kept.record.state).toBe('CANCEL_REQUESTED.sending');
       await server.control({ op: 'fault', method: 'tasks/result', taskId, kind: 'rpc', code: -32603, times: 1_000 });
+      await server.control({ op: 'release' });
       expect(await executor.wait(id)).toMatchObject({ receipt: { outcome: 'completed' }, output: { kind: 'result' } });
     });
 
@@ -362,13 +363,14 @@ describe.each(LEDGERS)('input on the %s ledger', (kind) => {
       const { server, ledger } = bench();
       const executor = await bench().executor();
       const { id, taskId } = await open(executor, bench());
-      await server.control({ op: 'fault', method: 'tasks/cancel', taskId, kind: 'delay', ms: 1_000 });
+      await server.control({ op: 'fault', method: 'tasks/cancel', taskId, kind: 'hold' });
       await server.control({ op: 'lyingCancel', on: true });
       await executor.cancel(id);
       await eventually(async () => (await asked(server, 'tasks/cancel', taskId)) > 0);
       await server.control({ op: 'complete', taskId });
       const kept = await until(executor, id, (_, { snapshot }) => snapshot.context.candidate !== null);
       const digest = kept.snapshot.context.candidate?.digest ?? '';
+      await server.control({ op: 'release' });
       const { receipt, output } = await executor.wait(id);
       await server.control({ op: 'lyingCancel', on: false });
       expect(receipt).toMatchObject({ outcome: 'cancelled', auditResultDigest: digest, resultDigest: null });

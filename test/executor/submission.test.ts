@@ -95,13 +95,13 @@ describe.each(LEDGERS)('submission on the %s ledger', (kind) => {
 
   it('race: the reply comes after the patience ended: evidence, taken from where the record is by then', async () => {
     const target = await stage().server();
-    await target.control({ op: 'fault', kind: 'delay', ms: 900, method: 'tools/call' });
+    await target.control({ op: 'fault', kind: 'hold', method: 'tools/call' });
     const executor = await stage().rig.executor({ requestTimeoutMs: 300 });
     const id = await accepted(executor, workCall(target.endpoint, { ms: 50 }));
+    await until(executor, id, (state) => state === 'PARKED.waiting');
+    await target.control({ op: 'release' });
     const { receipt } = await eventually(() => executor.outcome(id));
     expect(receipt.outcome).toBe('completed');
-    const states = await pathOf(stage().ledger, id);
-    expect(states).toContain('PARKED.waiting');
     expect(await callsSeen(target)).toBe(1);
   });
 

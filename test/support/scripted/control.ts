@@ -15,6 +15,9 @@ export function applyControl(world: World, value: unknown, dropSessions: () => v
       case 'clearFaults':
         world.clearFaults();
         return null;
+      case 'release':
+        world.release();
+        return null;
       case 'set':
         world.options = { ...world.options, ...command.options };
         return null;

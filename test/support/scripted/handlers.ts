@@ -36,10 +36,11 @@ export function createServer(world: World): Server {
   server.fallbackRequestHandler = async (request, extra) => {
     const params = (request.params ?? {}) as Params;
     const taskId = typeof params.taskId === 'string' ? params.taskId : null;
-    const fault = world.takeFault(request.method, taskId, ['rpc', 'answer', 'delay', 'silence']);
+    const fault = world.takeFault(request.method, taskId, ['rpc', 'answer', 'delay', 'hold', 'silence']);
     if (fault?.kind === 'rpc') throw rpcError(fault.code, fault.message ?? 'injected');
     if (fault?.kind === 'answer') return fault.result;
     if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
+    if (fault?.kind === 'hold') await world.released();
     const answer = await handle(world, request.method, params, extra);
     return fault?.kind === 'silence' ? new Promise<Params>(() => undefined) : answer;
   };

@@ -63,6 +63,8 @@ export type Fault = { method: string; times?: number; taskId?: string } & (
   | { kind: 'answer'; result: Record<string, unknown> }
   /** Waits before doing anything. */
   | { kind: 'delay'; ms: number }
+  /** Waits before doing anything until `release`: for what has to be seen meanwhile, however slow the machine. */
+  | { kind: 'hold' }
   /** Does it, and never answers. */
   | { kind: 'silence' }
   /** HTTP only, before anything is done. */
@@ -80,6 +82,8 @@ export type Fault = { method: string; times?: number; taskId?: string } & (
 export type Control =
   | ({ op: 'fault' } & Fault)
   | { op: 'clearFaults' }
+  /** What is held goes on. */
+  | { op: 'release' }
   /** No faults, no lies, an empty log; the tasks stay. */
   | { op: 'reset' }
   | { op: 'set'; options: Partial<ScriptedOptions> }

@@ -57,6 +57,7 @@ export class World {
   lyingCancel = false;
   #faults: (Fault & { left: number })[] = [];
   #waiters: (() => void)[] = [];
+  #held: (() => void)[] = [];
 
   addFault(fault: Fault): void {
     this.#faults.push({ ...fault, left: fault.times ?? 1 });
@@ -75,6 +76,15 @@ export class World {
     if (fault === undefined) return null;
     fault.left -= 1;
     return fault;
+  }
+
+  /** Resolves when what is held may go on. */
+  released(): Promise<void> {
+    return new Promise((resolve) => this.#held.push(resolve));
+  }
+
+  release(): void {
+    for (const resolve of this.#held.splice(0)) resolve();
   }
 
   /** Resolves at the next change of any task. */

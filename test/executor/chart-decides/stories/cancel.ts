@@ -24,10 +24,11 @@ export const cancel: readonly Story[] = [
     about: 'a cancel while the call is on its way',
     tell: async ({ bench, executor: start }) => {
       const executor = await start();
-      await bench.server.control({ op: 'fault', method: 'tools/call', kind: 'delay', ms: 300 });
+      await bench.server.control({ op: 'fault', method: 'tools/call', kind: 'hold' });
       const id = await accepted(executor, bench.call(HOLD));
       await until(executor, id, (state) => state === 'SUBMITTING.sending');
       await executor.cancel(id);
+      await bench.server.control({ op: 'release' });
       const ends = ['CANCELLED_ACCEPTED', 'WORKING.polling'];
       return (await until(executor, id, (state) => ends.includes(state))).record.state;
     },
