@@ -78,8 +78,13 @@ describe.each(['adapters', 'persistence'])('%s', (folder) => {
 
 it('each protocol revision is an adapter of its own (B2)', () => {
   const adapterOf = (path: string) => path.split('/').slice(0, 2).join('/');
+  // What the revisions of MCP have in common is the wire, and knows none of them.
   const across = within('adapters').filter(
-    ({ from, to }) => topOf(to) === 'adapters' && adapterOf(from) !== adapterOf(to) && adapterOf(from) !== from,
+    ({ from, to }) =>
+      topOf(to) === 'adapters' &&
+      adapterOf(from) !== adapterOf(to) &&
+      adapterOf(from) !== from &&
+      adapterOf(to) !== 'adapters/mcp',
   );
   expect(show(across)).toEqual([]);
 });

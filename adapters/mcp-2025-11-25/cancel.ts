@@ -1,6 +1,6 @@
 import type { CancelOutcome, TaskRef } from '../../machines/operation-protocol.ts';
-import { INVALID_PARAMS, METHOD_NOT_FOUND, unknownOf } from './classify.ts';
-import { hasSession, type SessionContext } from './context.ts';
+import { INVALID_PARAMS, METHOD_NOT_FOUND, unknownOf } from '../mcp/classify.ts';
+import { hasSession, type SessionContext } from '../mcp/context.ts';
 import { taskViewOf } from './task-view.ts';
 
 /** `tasks/cancel` (B9): on this revision an answer with status `cancelled` is the outcome; anything less is only heard. */

@@ -8,14 +8,14 @@ import type {
   Payload,
   TaskRef,
 } from '../../machines/operation-protocol.ts';
-import { INVALID_PARAMS } from './classify.ts';
-import type { SessionContext } from './context.ts';
-import { META_RELATED_TASK } from './names.ts';
-import type { Settings } from './options.ts';
-import { readAs } from './read-as.ts';
+import { INVALID_PARAMS } from '../mcp/classify.ts';
+import type { SessionContext } from '../mcp/context.ts';
+import { META_RELATED_TASK } from '../mcp/names.ts';
+import type { Settings } from '../mcp/options.ts';
+import { readAs } from '../mcp/read-as.ts';
+import { type Connection, describe } from '../mcp/rpc/connection.ts';
+import type { Reply } from '../mcp/rpc/reply.ts';
 import { outcomeOf } from './result.ts';
-import { type Connection, describe } from './rpc/connection.ts';
-import type { Reply } from './rpc/reply.ts';
 
 /** A question is for a human, is kept in the ledger, and many may wait. */
 const MAX_QUESTION_CHARS = 1_000_000;

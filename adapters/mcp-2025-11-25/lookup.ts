@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { LookupOutcome, Submission } from '../../machines/operation-protocol.ts';
 import { TerminalStatus } from '../../machines/tool-operation/context.ts';
-import { METHOD_NOT_FOUND, unknownOf } from './classify.ts';
-import { hasSession, type SessionContext } from './context.ts';
-import { METHOD_LOOKUP } from './names.ts';
+import { METHOD_NOT_FOUND, unknownOf } from '../mcp/classify.ts';
+import { hasSession, type SessionContext } from '../mcp/context.ts';
+import { METHOD_LOOKUP } from '../mcp/names.ts';
+import { readAs } from '../mcp/read-as.ts';
 import { keySupport } from './negotiate.ts';
-import { readAs } from './read-as.ts';
 import { taskViewOf } from './task-view.ts';
 
 const NeverCreated = z.looseObject({

@@ -1,21 +1,14 @@
 import type { Json } from '../../machines/digest.ts';
-import { EndpointUnavailable, type Negotiation } from '../../machines/operation-protocol.ts';
-import { refusesSession } from './classify.ts';
-import { hasSession, type SessionContext } from './context.ts';
-import { CAPABILITY_SUBMISSION_KEY, PROTOCOL_VERSION } from './names.ts';
-import { describe } from './rpc/connection.ts';
-import { compileSchema } from './schema.ts';
-import { findTool } from './tools.ts';
+import type { Negotiation } from '../../machines/operation-protocol.ts';
+import { misfitOf, publishedTool, refused } from '../mcp/callable.ts';
+import type { SessionContext } from '../mcp/context.ts';
+import { field, isObject } from '../mcp/fields.ts';
+import { type KeySupport, keySupportOf } from '../mcp/key-support.ts';
+import { CAPABILITY_SUBMISSION_KEY } from '../mcp/names.ts';
+import { PROTOCOL_VERSION } from './names.ts';
 
 /** What a record holds of a session id, characters. */
 const MAX_SESSION_ID = 512;
-
-/** What a server says of submission keys (design section 6). */
-export interface KeySupport {
-  readonly lookup: boolean;
-  readonly deduplicates: boolean;
-  readonly retentionMs: number | null;
-}
 
 /**
  * Can this call be a task here, and with what guarantees? (B1) Reads declarations only; nothing is tried out.
@@ -49,12 +42,8 @@ export async function negotiate(context: SessionContext, name: string, args: Jso
     );
   }
 
-  const search = await findTool(context.connection, name, context.settings);
-  if (search.kind === 'failed') {
-    const lost = refusesSession(search.reply, hasSession(context));
-    throw new EndpointUnavailable(`tools/list: ${describe(search.reply)}`, lost);
-  }
-  if (search.kind === 'absent') return refused('the server has no such tool', 'check the name in tools/list');
+  const search = await publishedTool(context, name);
+  if (search.kind === 'refused') return search;
   const { tool } = search;
   if (tool.taskSupport !== 'optional' && tool.taskSupport !== 'required') {
     return refused(
@@ -62,17 +51,9 @@ export async function negotiate(context: SessionContext, name: string, args: Jso
       "call it synchronously within its published limit, or ask the tool's owner for task support",
     );
   }
+  const misfit = misfitOf(context, tool, args);
+  if (misfit !== null) return misfit;
 
-  const input = compileSchema(tool.inputSchema);
-  const output = tool.outputSchema === null ? null : compileSchema(tool.outputSchema);
-  if (input.kind === 'unusable') return unusable('input', input.problem);
-  if (output?.kind === 'unusable') return unusable('output', output.problem);
-  const misfit = isObject(args) ? input.check(args) : 'at /: must be object';
-  if (misfit !== null)
-    return refused(`the arguments do not fit the tool's input schema ${misfit}`, 'correct the arguments');
-
-  context.pinned.set(tool.name, tool.version);
-  context.tools.set(tool.version, tool);
   const keys = keySupport(initialized.capabilities);
   return {
     kind: 'supported',
@@ -91,30 +72,5 @@ export async function negotiate(context: SessionContext, name: string, args: Jso
 }
 
 export function keySupport(capabilities: Readonly<Record<string, unknown>>): KeySupport {
-  const declared = field(field(capabilities, 'experimental'), CAPABILITY_SUBMISSION_KEY);
-  const retention = field(declared, 'retentionMs');
-  return {
-    lookup: field(declared, 'lookup') === true,
-    deduplicates: field(declared, 'deduplicates') === true,
-    retentionMs: typeof retention === 'number' && Number.isFinite(retention) && retention >= 0 ? retention : null,
-  };
-}
-
-function unusable(which: 'input' | 'output', problem: string): Negotiation {
-  return refused(
-    `the tool's ${which} schema cannot be compiled: ${problem}`,
-    "ask the tool's owner to correct its schema",
-  );
-}
-
-function refused(reason: string, next: string): Negotiation {
-  return { kind: 'refused', reason, next };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function field(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
+  return keySupportOf(field(field(capabilities, 'experimental'), CAPABILITY_SUBMISSION_KEY));
 }

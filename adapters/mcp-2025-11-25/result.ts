@@ -1,10 +1,10 @@
 import { canonicalJson, type Json } from '../../machines/digest.ts';
 import type { ResultOutcome, TaskRef } from '../../machines/operation-protocol.ts';
-import { INVALID_PARAMS, unknownOf } from './classify.ts';
-import { hasSession, type SessionContext } from './context.ts';
-import { outputCheck } from './output-check.ts';
-import { checkResult } from './payload.ts';
-import type { Reply } from './rpc/reply.ts';
+import { INVALID_PARAMS, unknownOf } from '../mcp/classify.ts';
+import { hasSession, type SessionContext } from '../mcp/context.ts';
+import { outputCheck } from '../mcp/output-check.ts';
+import { checkResult } from '../mcp/payload.ts';
+import type { Reply } from '../mcp/rpc/reply.ts';
 import { status as readStatus } from './status.ts';
 
 type ErrorReply = Extract<Reply, { kind: 'error' }>;

@@ -1,12 +1,12 @@
 import type { ProtocolSession, ResumeState } from '../../machines/operation-protocol.ts';
+import type { SessionContext } from '../mcp/context.ts';
+import type { OpenedConnection } from '../mcp/open.ts';
+import type { Settings } from '../mcp/options.ts';
 import { cancel } from './cancel.ts';
-import type { SessionContext } from './context.ts';
 import { InputHub } from './input.ts';
 import { lookup } from './lookup.ts';
 import { negotiate } from './negotiate.ts';
-import type { Settings } from './options.ts';
 import { result } from './result.ts';
-import type { OpenedConnection } from './rpc/open.ts';
 import { status } from './status.ts';
 import { submit } from './submit.ts';
 

@@ -1,6 +1,6 @@
 import type { StatusOutcome, TaskRef } from '../../machines/operation-protocol.ts';
-import { INVALID_PARAMS, unknownOf } from './classify.ts';
-import { hasSession, type SessionContext } from './context.ts';
+import { INVALID_PARAMS, unknownOf } from '../mcp/classify.ts';
+import { hasSession, type SessionContext } from '../mcp/context.ts';
 import { taskViewOf } from './task-view.ts';
 
 /** `tasks/get`: the status only, never the result (B11). Another `createdAt` is passed on: the machine decides (F9). */

@@ -1,10 +1,10 @@
 import type { ProtocolSession, Submission, SubmitOutcome } from '../../machines/operation-protocol.ts';
-import { failedSubmission } from './classify.ts';
-import { hasSession, type SessionContext } from './context.ts';
-import { META_ATTEMPT, META_PRINCIPAL, META_REQUEST_DIGEST, META_SUBMISSION_KEY } from './names.ts';
-import { checkResult } from './payload.ts';
-import type { Reply } from './rpc/reply.ts';
-import { compileSchema } from './schema.ts';
+import { failedSubmission } from '../mcp/classify.ts';
+import { hasSession, type SessionContext } from '../mcp/context.ts';
+import { META_ATTEMPT, META_PRINCIPAL, META_REQUEST_DIGEST, META_SUBMISSION_KEY } from '../mcp/names.ts';
+import { checkResult } from '../mcp/payload.ts';
+import type { Reply } from '../mcp/rpc/reply.ts';
+import { compileSchema } from '../mcp/schema.ts';
 import { taskViewOf } from './task-view.ts';
 
 type SubmitOptions = Parameters<ProtocolSession['submit']>[1];

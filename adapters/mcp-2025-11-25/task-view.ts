@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TaskView } from '../../machines/operation-protocol.ts';
 import { ServerStatus } from '../../machines/tool-operation/context.ts';
-import { readAs } from './read-as.ts';
+import { readAs } from '../mcp/read-as.ts';
 
 /**
  * A `Task` as it is read: identity and status are demanded, the rest is taken if it is usable. Narrower than the SDK's

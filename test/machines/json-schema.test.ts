@@ -1,6 +1,6 @@
 /** What a server writes into a schema cannot be made to run for long, and still means what JSON Schema says. */
 import { describe, expect, it } from 'vitest';
-import { compileSchema } from '../../adapters/mcp-2025-11-25/schema.ts';
+import { compileSchema } from '../../adapters/mcp/schema.ts';
 import { schemaProblems } from '../../machines/approval-gate/reply-schema.ts';
 import { newAjv } from '../../machines/json-schema/ajv.ts';
 import { linearPattern } from '../../machines/json-schema/linear-pattern.ts';

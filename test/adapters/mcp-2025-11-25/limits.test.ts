@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { retryAfterMs } from '../../../adapters/mcp-2025-11-25/rpc/http-fetch.ts';
-import { BoundedLines } from '../../../adapters/mcp-2025-11-25/rpc/stdio-link.ts';
-import { compileSchema } from '../../../adapters/mcp-2025-11-25/schema.ts';
+import { retryAfterMs } from '../../../adapters/mcp/rpc/http-fetch.ts';
+import { BoundedLines } from '../../../adapters/mcp/rpc/stdio-link.ts';
+import { compileSchema } from '../../../adapters/mcp/schema.ts';
 import { taskViewOf } from '../../../adapters/mcp-2025-11-25/task-view.ts';
 import { type ScriptedServer, startScriptedServer, stdioCommand } from '../../support/scripted-server.ts';
 import { connect, startTask, until } from './helpers.ts';

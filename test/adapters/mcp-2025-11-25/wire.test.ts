@@ -2,8 +2,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Connection } from '../../../adapters/mcp-2025-11-25/rpc/connection.ts';
-import { createHttpLink } from '../../../adapters/mcp-2025-11-25/rpc/http-fetch.ts';
+import { Connection } from '../../../adapters/mcp/rpc/connection.ts';
+import { createHttpLink } from '../../../adapters/mcp/rpc/http-fetch.ts';
 import { startProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { eventually, sleep } from './helpers.ts';
 

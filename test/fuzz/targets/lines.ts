@@ -1,6 +1,6 @@
 /** The reader of a stdio server's lines: what it reads must not depend on how the bytes come in. */
 import fc from 'fast-check';
-import { BoundedLines } from '../../../adapters/mcp-2025-11-25/rpc/stdio-link.ts';
+import { BoundedLines } from '../../../adapters/mcp/rpc/stdio-link.ts';
 import { holds } from '../checks.ts';
 import { answer, unasked, wireOf } from '../messages.ts';
 import { target } from '../target.ts';

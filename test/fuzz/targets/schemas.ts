@@ -1,6 +1,6 @@
 /** Schemas and patterns that a server wrote, and values checked by them. */
 import fc from 'fast-check';
-import { compileSchema } from '../../../adapters/mcp-2025-11-25/schema.ts';
+import { compileSchema } from '../../../adapters/mcp/schema.ts';
 import { schemaProblems } from '../../../machines/approval-gate/reply-schema.ts';
 import type { Json } from '../../../machines/digest.ts';
 import { linearPattern } from '../../../machines/json-schema/linear-pattern.ts';

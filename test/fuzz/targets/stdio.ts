@@ -1,9 +1,9 @@
 /** An adapter over stdio: the production transport, connection and session, with the pipes of a server's process played. */
 import type { ChildProcess } from 'node:child_process';
 import fc from 'fast-check';
-import { settingsOf } from '../../../adapters/mcp-2025-11-25/options.ts';
-import { Connection } from '../../../adapters/mcp-2025-11-25/rpc/connection.ts';
-import { type BoundedLines, BoundedStdioTransport } from '../../../adapters/mcp-2025-11-25/rpc/stdio-link.ts';
+import { settingsOf } from '../../../adapters/mcp/options.ts';
+import { Connection } from '../../../adapters/mcp/rpc/connection.ts';
+import { type BoundedLines, BoundedStdioTransport } from '../../../adapters/mcp/rpc/stdio-link.ts';
 import { createSession } from '../../../adapters/mcp-2025-11-25/session.ts';
 import { answerTo, type Message, unasked, wireOf } from '../messages.ts';
 import { callMethod, type Method } from '../methods.ts';

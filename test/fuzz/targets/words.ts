@@ -1,6 +1,6 @@
 /** Texts of others on a terminal, and the small readers of the adapter: no control gets through, nothing throws. */
 import fc from 'fast-check';
-import { retryAfterMs } from '../../../adapters/mcp-2025-11-25/rpc/http-fetch.ts';
+import { retryAfterMs } from '../../../adapters/mcp/rpc/http-fetch.ts';
 import { taskViewOf } from '../../../adapters/mcp-2025-11-25/task-view.ts';
 import { LastWords } from '../../../visualizer/cli/last-words.ts';
 import { redacted } from '../../../visualizer/cli/redact.ts';

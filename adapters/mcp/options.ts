@@ -1,5 +1,5 @@
 /** What can be set about the adapter; every wait is bounded by something in here, except an open input channel. */
-export interface Mcp20251125Options {
+export interface McpOptions {
   /** Largest single message taken from a server, bytes. Default 16 MiB. */
   readonly maxMessageBytes?: number;
   /** How long to wait for the connection and for `initialize`, ms. Default 15 s. */
@@ -20,9 +20,9 @@ export interface Mcp20251125Options {
   readonly clientInfo?: { readonly name: string; readonly version: string };
 }
 
-export type Settings = Required<Mcp20251125Options>;
+export type Settings = Required<McpOptions>;
 
-export function settingsOf(options: Mcp20251125Options): Settings {
+export function settingsOf(options: McpOptions): Settings {
   return {
     maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
     connectTimeoutMs: options.connectTimeoutMs ?? 15_000,

@@ -1,13 +1,12 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { type Endpoint, EndpointUnavailable, type ResumeState } from '../../../machines/operation-protocol.ts';
-import { PROTOCOL_VERSION } from '../names.ts';
-import type { Settings } from '../options.ts';
-import { errorCode } from './call.ts';
-import { Connection, describe } from './connection.ts';
-import { currentExchange } from './exchange.ts';
-import { createHttpLink } from './http-fetch.ts';
-import type { Reply } from './reply.ts';
-import { BoundedStdioTransport } from './stdio-link.ts';
+import { type Endpoint, EndpointUnavailable, type ResumeState } from '../../machines/operation-protocol.ts';
+import type { Settings } from './options.ts';
+import { errorCode } from './rpc/call.ts';
+import { Connection, describe } from './rpc/connection.ts';
+import { currentExchange } from './rpc/exchange.ts';
+import { createHttpLink } from './rpc/http-fetch.ts';
+import type { Reply } from './rpc/reply.ts';
+import { BoundedStdioTransport } from './rpc/stdio-link.ts';
 
 export interface OpenedConnection {
   readonly connection: Connection;
@@ -44,6 +43,7 @@ export async function open(
   endpoint: Endpoint,
   resume: ResumeState | undefined,
   settings: Settings,
+  protocolVersion: string,
 ): Promise<OpenedConnection> {
   const sessionId = endpoint.kind === 'http' ? (resume?.sessionId ?? null) : null;
   const { connection, listen, close, ending } =
@@ -57,11 +57,11 @@ export async function open(
       );
     });
     if (sessionId !== null) {
-      connection.speak(resume?.protocolVersion ?? PROTOCOL_VERSION);
+      connection.speak(resume?.protocolVersion ?? protocolVersion);
       await takeUp(connection, settings);
       return { connection, initialized: null, listen, close };
     }
-    const initialized = await initialize(connection, settings).catch(async (error: unknown) => {
+    const initialized = await initialize(connection, settings, protocolVersion).catch(async (error: unknown) => {
       const how = await ending();
       throw how === null ? error : new EndpointUnavailable(`the server's process ${how} before it was ready`);
     });
@@ -139,11 +139,15 @@ function stdioConnection(endpoint: Endpoint & { kind: 'stdio' }, settings: Setti
   };
 }
 
-async function initialize(connection: Connection, settings: Settings): Promise<OpenedConnection['initialized']> {
+async function initialize(
+  connection: Connection,
+  settings: Settings,
+  protocolVersion: string,
+): Promise<OpenedConnection['initialized']> {
   const reply = await connection.request(
     'initialize',
     {
-      protocolVersion: PROTOCOL_VERSION,
+      protocolVersion,
       capabilities: { elicitation: { form: {} } },
       clientInfo: settings.clientInfo,
     },

@@ -1,0 +1,18 @@
+import { field } from './fields.ts';
+
+/** What a server says of submission keys (design section 6). */
+export interface KeySupport {
+  readonly lookup: boolean;
+  readonly deduplicates: boolean;
+  readonly retentionMs: number | null;
+}
+
+/** Reads the declaration of a server that remembers submission keys, wherever its revision keeps it. */
+export function keySupportOf(declared: unknown): KeySupport {
+  const retention = field(declared, 'retentionMs');
+  return {
+    lookup: field(declared, 'lookup') === true,
+    deduplicates: field(declared, 'deduplicates') === true,
+    retentionMs: typeof retention === 'number' && Number.isFinite(retention) && retention >= 0 ? retention : null,
+  };
+}
