@@ -60,10 +60,21 @@ export type SubmitOutcome =
     }
   /** Provably never reached the tool, and never will. */
   | { readonly kind: 'rejected'; readonly reason: string }
+  /**
+   * Answered with questions instead (2026-07-28, before there is a task): nothing was created, and the call is sent once
+   * more with the answers and with `requestState`, verbatim.
+   */
+  | { readonly kind: 'inputRequired'; readonly requests: InputRequests; readonly requestState: string | null }
   | { readonly kind: 'connectionLost'; readonly reason: string };
 
 export type StatusOutcome =
-  | { readonly kind: 'status'; readonly task: TaskView; readonly payload?: Payload }
+  | {
+      readonly kind: 'status';
+      readonly task: TaskView;
+      readonly payload?: Payload;
+      /** Everything that is outstanding, where the revision tells it with the status. */
+      readonly inputRequests?: InputRequests;
+    }
   | { readonly kind: 'notFound'; readonly reason: string }
   | Unknown;
 
@@ -103,6 +114,9 @@ export interface InputRequest {
   readonly message: string;
   readonly schema: Json;
 }
+/** Questions by the key that the server gave them: unique for the life of a task, so the same key is the same question. */
+export type InputRequests = Readonly<Record<string, InputRequest>>;
+export type InputReplies = Readonly<Record<string, InputReply>>;
 /** The field's own three answers (MCP `ElicitResult`). `content` only with `accept`. */
 export type InputReply =
   | { readonly action: 'accept'; readonly content: { readonly [key: string]: Json } }
@@ -126,6 +140,13 @@ export interface InputChannelEvents {
   closed(reason: string, payload?: Payload): void;
 }
 
+/** What became of answers that were sent by key. */
+export type AnswerOutcome =
+  | { readonly kind: 'delivered' }
+  /** Provably not taken. */
+  | { readonly kind: 'notDelivered'; readonly reason: string }
+  | Unknown;
+
 /** Names one task at one endpoint. */
 export interface TaskRef {
   readonly taskId: string;
@@ -141,7 +162,14 @@ export interface Submission {
   readonly requestDigest: string;
   readonly principal: string;
   readonly ttlMs: number | null;
+  /** The answers to the questions that this call was answered with before, and the state that came with them. */
+  readonly input?: { readonly replies: InputReplies; readonly requestState: string | null };
 }
+
+/** Names a submission by its key. `call`: what was sent, where the look-up is a repetition of the call. */
+export type LookupRequest = Omit<Submission, 'arguments' | 'ttlMs' | 'input'> & {
+  readonly call?: Pick<Submission, 'arguments' | 'ttlMs'>;
+};
 
 export type Negotiation =
   | {
@@ -182,8 +210,18 @@ export interface ProtocolSession {
   status(task: TaskRef, signal?: AbortSignal): Promise<StatusOutcome>;
   result(task: TaskRef, status: 'completed' | 'failed' | 'cancelled', signal?: AbortSignal): Promise<ResultOutcome>;
   cancel(task: TaskRef, signal?: AbortSignal): Promise<CancelOutcome>;
-  lookup(submission: Omit<Submission, 'arguments' | 'ttlMs'>, signal?: AbortSignal): Promise<LookupOutcome>;
+  /**
+   * What became of a call, by its submission key. Where that is a repetition of the call itself (`lookup: 'repeat'`,
+   * AIP-155), `mayWrite` is asked right before the bytes go out.
+   */
+  lookup(
+    submission: LookupRequest,
+    options?: { readonly mayWrite?: () => boolean; readonly signal?: AbortSignal },
+  ): Promise<LookupOutcome>;
+  /** Where questions come on a channel (`input: 'channel'`); throws where they do not. */
   openInput(task: TaskRef, events: InputChannelEvents): InputChannel;
+  /** Where questions come with the status (`input: 'status'`), and only there. The same answers may be sent again. */
+  answerInput?(task: TaskRef, replies: InputReplies, signal?: AbortSignal): Promise<AnswerOutcome>;
   /** Called once, when the server is gone for good (stdio: its process ended). */
   onGone(listener: (reason: string) => void): void;
   close(): Promise<void>;

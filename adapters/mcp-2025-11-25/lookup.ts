@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LookupOutcome, Submission } from '../../machines/operation-protocol.ts';
+import type { LookupOutcome, LookupRequest } from '../../machines/operation-protocol.ts';
 import { TerminalStatus } from '../../machines/tool-operation/context.ts';
 import { METHOD_NOT_FOUND, unknownOf } from '../mcp/classify.ts';
 import { hasSession, type SessionContext } from '../mcp/context.ts';
@@ -26,7 +26,7 @@ const Expired = z.looseObject({
  */
 export async function lookup(
   context: SessionContext,
-  submission: Omit<Submission, 'arguments' | 'ttlMs'>,
+  submission: LookupRequest,
   signal?: AbortSignal,
 ): Promise<LookupOutcome> {
   const { connection, settings, initialized } = context;

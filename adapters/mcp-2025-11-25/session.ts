@@ -31,7 +31,7 @@ export function createSession(
     status: (task, signal) => status(context, task, signal),
     result: (task, terminal, signal) => result(context, task, terminal, signal),
     cancel: (task, signal) => cancel(context, task, signal),
-    lookup: (submission, signal) => lookup(context, submission, signal),
+    lookup: (submission, options) => lookup(context, submission, options?.signal),
     openInput: (task, events) => input.open(task, events),
     onGone: (listener) => opened.connection.onGone(listener),
     close: () => opened.close(),

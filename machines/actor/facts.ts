@@ -97,6 +97,11 @@ export const told = {
         }
         return { event: { ...base, type: 'submit.outcome', result: stored.ref }, payloads: [stored.write] };
       }
+      case 'inputRequired':
+        return {
+          event: { ...base, type: 'submit.connectionLost', reason: 'the server asks before there is a task' },
+          payloads: [],
+        };
       default:
         return { event: { ...base, ...failure(outcome), type: `submit.${outcome.kind}` }, payloads: [] };
     }

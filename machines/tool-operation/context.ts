@@ -44,8 +44,11 @@ export const Capabilities = z.strictObject({
   cancelSupported: z.boolean(),
   /** `terminal`: a successful cancel answer is the outcome. `cooperative`: only a later status is (B9). */
   cancelEvidence: z.enum(['terminal', 'cooperative']),
-  /** `none`: a lost submission can only be reconciled. `closing`: a look-up fences the attempts before it. */
-  lookup: z.enum(['none', 'closing']),
+  /**
+   * `none`: a lost submission can only be reconciled. `closing`: a look-up fences the attempts before it. `repeat`: the same
+   * call under the same key is the look-up (AIP-155), and creates where nothing was.
+   */
+  lookup: z.enum(['none', 'closing', 'repeat']),
   /** The server answers a repeated submission key with the operation it already made. */
   deduplicates: z.boolean(),
   /** Input of this revision arrives on a channel of one connection (`channel`), or in the status (`status`), or never. */

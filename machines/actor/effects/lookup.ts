@@ -29,7 +29,7 @@ export const lookup: RunEffect = async (drive, issued, signal) => {
       requestDigest: context.requestDigest,
       principal: context.principal,
     },
-    wait,
+    { mayWrite: () => drive.lease.isHeld(), signal: wait },
   );
   noteSession(drive, outcome);
   const named = outcome.kind === 'found' ? outcome.task : outcome.kind === 'expiredWithReceipt' ? outcome : null;

@@ -239,7 +239,7 @@ export class GatedExecutor {
       status: (task, signal) => this.#ask('status', signal, null, () => session.status(task)),
       result: (task, status, signal) => this.#ask('result', signal, null, () => session.result(task, status)),
       cancel: (task, signal) => this.#ask('cancel', signal, null, () => session.cancel(task)),
-      lookup: (submission, signal) => this.#ask('lookup', signal, null, () => session.lookup(submission)),
+      lookup: (submission, options) => this.#ask('lookup', options?.signal, null, () => session.lookup(submission)),
       openInput: (task, events) => {
         const channel = session.openInput(task, this.#gatedEvents(events));
         return {
