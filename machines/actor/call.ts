@@ -131,6 +131,7 @@ export function firstContext(options: {
     pausedAt: null,
     cancel: null,
     input: null,
+    answeredKeys: [],
     terminal: null,
     result: null,
     candidate: null,

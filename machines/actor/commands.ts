@@ -2,7 +2,7 @@
 import { judgeReply } from '../approval-gate/judge.ts';
 import { canonicalJson, sha256 } from '../digest.ts';
 import type { InputReply, Payload } from '../operation-protocol.ts';
-import { stateName } from '../tool-operation/snapshot.ts';
+import { owedEffect, stateName } from '../tool-operation/snapshot.ts';
 import { type Environment, stampOf } from './environment.ts';
 import { storable } from './facts.ts';
 import { openRound } from './question.ts';
@@ -60,6 +60,10 @@ export async function cancel(
   return { kind: 'refused', opened, guards: refusal.guards, reason: `too late: ${refusal.text}` };
 }
 
+/** A round is open, or was answered and is not over: a second answer is refused with the reason. */
+const takesAnswers = ({ snapshot }: Opened): boolean =>
+  stateName(snapshot) === 'INPUT_REQUIRED' || owedEffect(snapshot) === 'holdInput';
+
 /** Answers one input round (B7). Refused for another round, another schema, after the deadline, twice, or not fitting the schema. */
 export async function answer(
   desk: Desk,
@@ -74,7 +78,7 @@ export async function answer(
   const opened = await desk.store.load(given.operationId);
   if (!opened) return { kind: 'missing' };
   const { context } = opened.snapshot;
-  if (stateName(opened.snapshot) !== 'INPUT_REQUIRED' || context.input === null) {
+  if (context.input === null || !takesAnswers(opened)) {
     return {
       kind: 'refused',
       opened,

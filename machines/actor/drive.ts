@@ -16,8 +16,8 @@ import { applyKept } from './keep.ts';
 import { HeldLease } from './lease.ts';
 import type { ApplyOptions, Opened } from './store.ts';
 
-/** States whose effect lasts: the operation stays with this process while they do. */
-const RESIDENT: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
+/** Effects that last on a channel: the operation stays with the process that holds it while they do. */
+const ON_CHANNEL: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
 /** How soon a look at the ledger that failed is tried again, ms. */
 const LOOK_AGAIN_MS = 500;
 
@@ -119,6 +119,19 @@ export class OperationDrive {
     return sender;
   }
 
+  /** A human of this process is asked, or a channel is held open: nobody else can go on with it meanwhile. */
+  #isResident(effect: Effect): boolean {
+    if (this.context.capabilities.input === 'channel') return ON_CHANNEL.has(effect);
+    return effect === 'holdInput' && this.env.approval !== null;
+  }
+
+  /** The operation can wait without this process: what it owes is due later, and needs nobody to stay. */
+  readonly #nothingToDoHere = (next: OperationSnapshot, at: number): boolean => {
+    const effect = owedEffect(next);
+    if (effect === null || next.status === 'done') return true;
+    return !this.#isResident(effect) && (next.context.dueAt ?? Number.POSITIVE_INFINITY) > at;
+  };
+
   #isSender(): boolean {
     return this.context.sender !== null && this.#senders.has(this.context.sender);
   }
@@ -138,7 +151,7 @@ export class OperationDrive {
         const effect = owedEffect(this.opened.snapshot);
         this.input.keepOnlyFor(effect);
         if (effect === null || this.opened.snapshot.status === 'done') break;
-        const resident = RESIDENT.has(effect);
+        const resident = this.#isResident(effect);
         const wait = (this.context.dueAt ?? Number.POSITIVE_INFINITY) - this.env.time.now();
         if (!resident && wait > 0) break;
         // Whoever was committed as the sender goes on without a lease: what became of the call is its to tell.
@@ -168,7 +181,7 @@ export class OperationDrive {
       let taken = facts.length === 0;
       for (const [index, fact] of facts.entries()) {
         const last = index === facts.length - 1;
-        if (await this.tell(fact, last ? { releaseWhen: nothingToDoHere } : {})) taken = true;
+        if (await this.tell(fact, last ? { releaseWhen: this.#nothingToDoHere } : {})) taken = true;
       }
       // What the chart does not take must not be asked again at once.
       if (!taken) await this.env.clock.sleep(this.context.policy.minPollIntervalMs, this.stopping);
@@ -198,7 +211,7 @@ export class OperationDrive {
       }
       const { name } = this.#effect;
       const changed = current.record.revision !== this.opened.record.revision;
-      const outdated = RESIDENT.has(name) || (changed && owedEffect(current.snapshot) !== name);
+      const outdated = this.#isResident(name) || (changed && owedEffect(current.snapshot) !== name);
       if (outdated && name !== 'submit') {
         if (changed) this.opened = current;
         running.abort();
@@ -213,7 +226,7 @@ export class OperationDrive {
     if (error instanceof ServerGone) {
       await this.tell(
         { event: { ...base, type: 'server.gone', reason: error.message }, payloads: [] },
-        { releaseWhen: nothingToDoHere },
+        { releaseWhen: this.#nothingToDoHere },
       );
       return;
     }
@@ -221,7 +234,7 @@ export class OperationDrive {
       if (error.sessionLost) this.env.connections.loseSession(this.context);
       await this.tell(
         { event: { ...base, ...unreachable(effect, error.message) }, payloads: [] },
-        { releaseWhen: nothingToDoHere },
+        { releaseWhen: this.#nothingToDoHere },
       );
       return;
     }
@@ -247,13 +260,6 @@ export class OperationDrive {
       this.env.log({ level: 'warn', event: 'lease.release-failed', operationId: this.operationId, detail: { why } });
     }
   }
-}
-
-/** The operation can wait without this process: what it owes is due later, and needs no channel held open. */
-function nothingToDoHere(next: OperationSnapshot, at: number): boolean {
-  const effect = owedEffect(next);
-  if (effect === null || next.status === 'done') return true;
-  return !RESIDENT.has(effect) && (next.context.dueAt ?? Number.POSITIVE_INFINITY) > at;
 }
 
 /** Nothing was sent: the same fact as an answer that never came, for the effect that was owed. */

@@ -12,6 +12,7 @@ import type {
 } from '../operation-protocol.ts';
 import type { ResultRef, ToolOperationContext } from '../tool-operation/context.ts';
 import type { Claims, OperationEvent, SeenTask } from '../tool-operation/events.ts';
+import { type Asked, askedBeforeTask } from './question.ts';
 
 /** What was known when the request left, and when that was. */
 export interface Issued {
@@ -97,11 +98,10 @@ export const told = {
         }
         return { event: { ...base, type: 'submit.outcome', result: stored.ref }, payloads: [stored.write] };
       }
-      case 'inputRequired':
-        return {
-          event: { ...base, type: 'submit.connectionLost', reason: 'the server asks before there is a task' },
-          payloads: [],
-        };
+      case 'inputRequired': {
+        const { said, payload } = askedBeforeTask(outcome.requests, outcome.requestState);
+        return { event: { ...base, ...said, type: 'submit.inputRequired' }, payloads: stored(payload) };
+      }
       default:
         return { event: { ...base, ...failure(outcome), type: `submit.${outcome.kind}` }, payloads: [] };
     }
@@ -127,6 +127,10 @@ export const told = {
       case 'unknown':
         return { event: { ...base, ...failure(outcome), type: 'poll.failed' }, payloads: [] };
     }
+  },
+
+  requested({ said, payload }: Asked, issued: Issued, stamp: Stamp): Told {
+    return { event: { ...stamp, ...said, type: 'input.requested', claims: issued.claims }, payloads: stored(payload) };
   },
 
   result(outcome: ResultOutcome, issued: Issued, stamp: Stamp, sessionChanged: boolean): Told {
@@ -216,6 +220,8 @@ export const told = {
     }
   },
 };
+
+const stored = (payload: PayloadWrite | null): readonly PayloadWrite[] => (payload === null ? [] : [payload]);
 
 /** An inlined payload that cannot be kept is left out: the fetch that follows says so. */
 function kept(payload: Payload, limit: number): ReturnType<typeof storedPayload> | null {

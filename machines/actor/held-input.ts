@@ -1,6 +1,5 @@
 /** The open question channel of one operation in this process: opened once, read as facts, closed when its state is left. */
 import type { ApprovalPort, OpenRound } from '../approval-gate/round.ts';
-import { digestOf } from '../digest.ts';
 import type { InputChannel, InputReply, InputRequest, Payload } from '../operation-protocol.ts';
 import type { Effect } from '../tool-operation/machine.ts';
 import { answer } from './commands.ts';
@@ -9,7 +8,7 @@ import { permit } from './effects/requests.ts';
 import { stampOf } from './environment.ts';
 import { type Issued, type Told, told } from './facts.ts';
 import { untilDefinite } from './keep.ts';
-import { openRound, questionPayload } from './question.ts';
+import { askedOnChannel, openRound } from './question.ts';
 
 type News = (issued: Issued) => Promise<Told>;
 /** How the channel ended. A payload must not be lost with it: it may not be had a second time. */
@@ -165,16 +164,6 @@ export class HeldInput {
   }
 
   async #requested(issued: Issued, request: InputRequest): Promise<Told> {
-    const question = questionPayload(request);
-    return {
-      event: {
-        ...stampOf(this.drive.env),
-        type: 'input.requested',
-        claims: issued.claims,
-        schemaDigest: digestOf(request.schema),
-        questionDigest: question.digest,
-      },
-      payloads: [question],
-    };
+    return told.requested(askedOnChannel(request), issued, stampOf(this.drive.env));
   }
 }

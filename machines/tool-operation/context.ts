@@ -7,13 +7,15 @@ import { z } from 'zod';
 
 export const RECORD_SCHEMA = 'toolOperation.v1';
 /** Raised whenever the order of states, events or effects changes in a way that a stored record can feel. */
-export const MACHINE_VERSION = 2;
+export const MACHINE_VERSION = 3;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const id = z.string().min(1).max(512);
 const text = z.string().max(4_000);
 const count = z.number().int().nonnegative();
 const time = z.number().nonnegative();
+/** Digest of a key that a server gave to a question (the key itself may be long). */
+const key = z.string().regex(/^[0-9a-f]{16}$/);
 
 /** MCP's own words, verbatim (B6). AIP-151's `done` is written by its adapter as one of these. */
 export const ServerStatus = z.enum(['working', 'input_required', 'completed', 'failed', 'cancelled']);
@@ -110,6 +112,8 @@ export const InputRound = z.strictObject({
   possiblyRepeat: z.boolean(),
   replyDigest: digest.nullable(),
   repliedAt: time.nullable(),
+  /** The server's keys of the questions in this round, as digests; empty where questions have no identity. */
+  keys: z.array(key).max(64).default([]),
   /** How far the answer got: nowhere, into the ledger, perhaps onto the wire, certainly onto the wire. */
   delivery: z.enum(['none', 'recorded', 'attempted', 'delivered']),
 });
@@ -165,6 +169,8 @@ export const ToolOperationContext = z.strictObject({
     .strictObject({ requestedAt: time, requestedBy: id, reason: text.nullable(), heard: z.boolean() })
     .nullable(),
   input: InputRound.nullable(),
+  /** Questions of this task that were answered: the same key is the same question, and is not asked again. */
+  answeredKeys: z.array(key).max(256).default([]),
   terminal: z.strictObject({ status: TerminalStatus, observedAt: time, evidence: Evidence }).nullable(),
   result: ResultRef.nullable(),
   /**

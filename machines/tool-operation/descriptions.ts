@@ -7,6 +7,7 @@ export const eventDescriptions: Readonly<Record<OperationEventType, string>> = {
   'submit.outcome': 'The server did the work at once and answered with its result.',
   'submit.notSent': 'The call provably never reached the server; it may be tried again.',
   'submit.rejected': 'The server refused the call before it was dispatched.',
+  'submit.inputRequired': 'The server asks before it makes a task: nothing was created.',
   'submit.connectionLost': 'Whether the call arrived cannot be known.',
   'sender.lost': 'The record says that the call may have been sent, and its sender is gone.',
   'lookup.found': 'The look-up by submission key found the operation.',

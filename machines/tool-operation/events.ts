@@ -46,10 +46,21 @@ interface Failure extends Fact {
   readonly retryAfterMs?: number;
 }
 
+/** A question, or several that are answered together. */
+interface Asked {
+  readonly schemaDigest: string;
+  /** Digest of what was asked, as stored. */
+  readonly questionDigest: string;
+  /** Digests of the server's keys; empty where questions have no identity. */
+  readonly keys: readonly string[];
+}
+
 export type SubmitAcknowledged = Fact & { readonly type: 'submit.acknowledged'; readonly task: SeenTask };
 export type SubmitOutcomeSeen = Fact & { readonly type: 'submit.outcome'; readonly result: ResultRef };
 export type SubmitNotSent = Failure & { readonly type: 'submit.notSent' };
 export type SubmitRejected = Failure & { readonly type: 'submit.rejected' };
+/** Answered with questions, before there is a task: nothing was created. */
+export type SubmitInputRequired = Fact & Asked & { readonly type: 'submit.inputRequired' };
 export type SubmitConnectionLost = Failure & { readonly type: 'submit.connectionLost' };
 export type SenderLost = Fact & { readonly type: 'sender.lost' };
 export type LookupFound = Fact & { readonly type: 'lookup.found'; readonly task: SeenTask };
@@ -71,12 +82,7 @@ export type PollNotFound = Failure & { readonly type: 'poll.notFound'; readonly 
 export type ResultFetched = Fact & { readonly type: 'result.fetched'; readonly result: ResultRef };
 export type ResultFailed = Failure & { readonly type: 'result.failed' };
 export type ResultNotFound = Failure & { readonly type: 'result.notFound'; readonly sessionChanged: boolean };
-export type InputRequested = Fact & {
-  readonly type: 'input.requested';
-  readonly schemaDigest: string;
-  /** Digest of the stored question. */
-  readonly questionDigest: string;
-};
+export type InputRequested = Fact & Asked & { readonly type: 'input.requested' };
 export type InputChannelClosed = Failure & {
   readonly type: 'input.channelClosed';
   /** What the channel ended with, verified: the task's result (2025-11-25: the answer to the held `tasks/result`). */
@@ -97,6 +103,7 @@ export type OperationFact =
   | SubmitOutcomeSeen
   | SubmitNotSent
   | SubmitRejected
+  | SubmitInputRequired
   | SubmitConnectionLost
   | SenderLost
   | LookupFound
@@ -194,6 +201,7 @@ export const OPERATION_EVENT_TYPES = [
   'submit.outcome',
   'submit.notSent',
   'submit.rejected',
+  'submit.inputRequired',
   'submit.connectionLost',
   'sender.lost',
   'lookup.found',

@@ -164,6 +164,9 @@ export const guards = {
   withinStepBudget: (context, event) => context.stepDeadline === null || event.at <= context.stepDeadline,
   withinPromptDeadline: (context, event) =>
     context.input === null || context.input.delivery === 'delivered' || event.at <= context.input.deadline,
+  /** A question that was answered is known by its key, and is not opened again, however late its repetition comes. */
+  asksOnlyNew: (context, event) =>
+    event.type === 'input.requested' && !event.keys.some((key) => context.answeredKeys.includes(key)),
   answerIsRecorded: (context, event) =>
     event.type === 'input.requested' &&
     context.input?.delivery === 'recorded' &&
@@ -186,6 +189,15 @@ export const guards = {
   acceptsTerminalState: expects('terminalState'),
   acceptsResultDigest: expects('resultDigest'),
 } satisfies Record<string, Guard>;
+
+/**
+ * May the look-up repeat the call (AIP-155)? It creates where nothing was: only inside the key's window, before an id is
+ * known, and while nobody wants it cancelled.
+ */
+export function mayRepeatCall(context: ToolOperationContext, at: number): boolean {
+  const inTime = context.keyValidUntil === null || at <= context.keyValidUntil;
+  return inTime && context.taskId === null && context.cancel === null;
+}
 
 function closedThrough(context: ToolOperationContext, event: OperationEvent): number {
   return event.type === 'lookup.neverCreated'

@@ -8,7 +8,7 @@ type Types = readonly OperationEventType[];
 type Reasons = readonly (readonly [reason: string, events: Types])[];
 
 const SENDER_GAVE_UP: Types = ['submit.connectionLost', 'sender.lost'];
-const SENDER_SENT_NOTHING: Types = ['submit.notSent', 'submit.rejected'];
+const SENDER_SENT_NOTHING: Types = ['submit.notSent', 'submit.rejected', 'submit.inputRequired'];
 const BEGINNING: Types = ['submit.begin', 'submit.requeue'];
 const LOOKUP_FOUND_NOTHING: Types = ['lookup.neverCreated', 'lookup.unavailable', 'lookup.failed'];
 const LOOKUP: Types = ['lookup.found', 'lookup.expiredWithReceipt', ...LOOKUP_FOUND_NOTHING];
@@ -33,11 +33,17 @@ const FOUND_ALREADY: Reasons[number] = [
   'a look-up that is over: the id is known, and the record went on with it',
   LOOKUP,
 ];
-/** Nothing is lost: without an id of ours, no such answer can be about this operation. */
-const NO_ID_YET: Reasons[number] = [
-  'there is no id: nothing can have been polled, fetched, asked or cancelled',
-  ['poll.status', ...POLL_FAILURE, 'result.fetched', ...FETCH_FAILURE, ...INPUT, 'cancel.confirmed', ...CANCEL_ANSWER],
+const NO_ID = 'there is no id: nothing can have been polled, fetched, asked or cancelled';
+const NOT_WITHOUT_ID: Types = [
+  'poll.status',
+  ...POLL_FAILURE,
+  'result.fetched',
+  ...FETCH_FAILURE,
+  'cancel.confirmed',
+  ...CANCEL_ANSWER,
 ];
+/** Nothing is lost: without an id of ours, no such answer can be about this operation. */
+const NO_ID_YET: Reasons[number] = [NO_ID, [...NOT_WITHOUT_ID, ...INPUT]];
 /** Nothing is lost: a result is fetched, or fetched again, once its outcome was observed here. */
 const NO_OUTCOME_YET: Reasons[number] = ['no outcome was observed: its result is fetched when one is', FETCH_FAILURE];
 /** Nothing is lost: what is sent in CANCEL_REQUESTED is answered there, in PARKED or in the classification of a 404. */
@@ -106,7 +112,7 @@ const over: Reasons = [
 
 export const ignoredEvents = {
   'SUBMITTING.queued': [
-    ['nothing of this attempt was sent', ['submit.rejected', ...SENDER_GAVE_UP]],
+    ['nothing of this attempt was sent', ['submit.rejected', 'submit.inputRequired', ...SENDER_GAVE_UP]],
     ['it is on the queue already', ['submit.requeue']],
     // Nothing is lost: the next attempt is on the queue because it meets an earlier one in the same key (or that is closed).
     ['a look-up of an earlier attempt: this attempt goes out under the same key and meets what there is', LOOKUP],
@@ -117,6 +123,16 @@ export const ignoredEvents = {
     // Nothing is lost: as above; the reply, or the look-up after it, names the task.
     ['a look-up of an earlier attempt: this attempt is on its way under the same key and meets what there is', LOOKUP],
     ...whileSubmitting,
+  ],
+  'SUBMITTING.asked': [
+    ['this attempt is over: it ended with questions', [...SENDER_SENT_NOTHING, ...SENDER_GAVE_UP]],
+    ['nothing is sent before there is an answer', BEGINNING],
+    // Nothing is lost: the next attempt goes out under the same key and meets what there is.
+    ['a look-up of an earlier attempt: this attempt goes out under the same key and meets what there is', LOOKUP],
+    ['there is no task yet: the answer goes out with the call', ['input.requested', ...DELIVERY]],
+    [NO_ID, [...NOT_WITHOUT_ID, 'input.channelClosed']],
+    NOT_PARKED,
+    NOTHING_TO_ACCEPT,
   ],
   SUBMISSION_UNKNOWN: [
     ['a repetition: the sender is lost already', SENDER_GAVE_UP],

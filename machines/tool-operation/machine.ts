@@ -116,6 +116,9 @@ const fenced = base
       senderKnowsUnsent: and(['isAnswerOfSender', not('taskIdIsKnown'), not('cancelIsWanted')]),
       nothingCanBeCreated: and(['isAnswerOfSender', not('taskIdIsKnown'), 'earlierSendsAreClosed']),
       earlierSendStillOpen: and(['isAnswerOfSender', not('taskIdIsKnown')]),
+      askedButCancelled: and(['isAnswerOfSender', not('taskIdIsKnown'), 'cancelIsWanted', 'earlierSendsAreClosed']),
+      askedWithOpenSends: and(['isAnswerOfSender', not('taskIdIsKnown'), 'cancelIsWanted']),
+      askedBeforeTask: and(['isAnswerOfSender', not('taskIdIsKnown')]),
       submissionNamesWrongTask: and(['isEvidenceOfSubmission', 'namesWrongTask']),
       submissionFoundToCancel: and(['isEvidenceOfSubmission', 'cancelIsWanted', 'cancelIsSupported']),
       secondTaskNamed: and(['isEvidenceOfSubmission', or([not('namesKnownTask'), 'namesWrongTask'])]),
@@ -135,6 +138,7 @@ const fenced = base
       neverCreatedAfterKeyExpired: and(['isCurrentLookup', not('keyIsValid')]),
       neverCreatedAndCancelled: and(['isCurrentLookup', 'cancelIsWanted', 'everySendIsClosed']),
       neverCreatedAndSafe: and(['isCurrentLookup', not('cancelIsWanted'), 'nextAttemptIsSafe']),
+      lookupAfterKeyExpired: and(['isCurrentLookup', not('keyIsValid')]),
       lookupWithinBudget: and(['isCurrentLookup', 'withinStepBudget']),
       lookupAfterSessionChange: and(['isCurrentLookup', 'wasUnderNewSession']),
       lookupAfterExpiry: and(['isCurrentLookup', 'wasMissedAfterExpiry']),
@@ -173,9 +177,11 @@ const fenced = base
         'answerIsRecorded',
         'withinPromptDeadline',
       ]),
-      promptArrived: and(['isAnswerOfChannel', 'matchesCancelGeneration']),
+      promptArrived: and(['isAnswerOfChannel', 'matchesCancelGeneration', 'asksOnlyNew']),
       replyFits: and(['matchesInputRound', 'matchesSchemaDigest', 'beforeInputDeadline']),
       deadlineIsOver: and(['isAnswerOfChannel', not('beforeInputDeadline')]),
+      unansweredForGood: and(['isCurrentStep', 'matchesInputRound', not('beforeInputDeadline'), 'everySendIsClosed']),
+      unansweredInTime: and(['isCurrentStep', 'matchesInputRound', not('beforeInputDeadline')]),
       // cancel
       cancelIsNew: and(['cancelIsSupported', not('cancelIsWanted'), not('terminalIsObserved')]),
       cancelIsSendable: and(['cancelIsSupported', not('terminalIsObserved')]),
@@ -247,12 +253,19 @@ const nothingCreated = [
   { guard: 'nothingCanBeCreated', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
   { guard: 'earlierSendStillOpen', ...parked('late-submission-possible', 'searching') },
 ] as const;
+/** Questions instead of a task: nothing was created, and the call goes on with their answers, unless nobody wants it any more. */
+const askedBeforeTask = [
+  { guard: 'askedButCancelled', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+  { guard: 'askedWithOpenSends', ...parked('late-submission-possible', 'searching') },
+  { guard: 'askedBeforeTask', target: '#toolOperation.SUBMITTING.asked', actions: 'openFirstRound' },
+] as const;
 /** The reply at last, at a record that did not wait for it. */
 const answersOfSubmission = {
   'submit.acknowledged': acknowledged,
   'submit.outcome': immediateOutcome,
   'submit.notSent': [{ guard: 'senderKnowsUnsent', target: to.notFoundSafe, actions: 'noteUnsent' }, ...nothingCreated],
   'submit.rejected': nothingCreated,
+  'submit.inputRequired': askedBeforeTask,
 } as const;
 /** The record went on with an id: another one under our key, or an outcome without one, is a second operation. */
 const secondSubmission = {
@@ -381,6 +394,12 @@ const kept = {
   'cancel.confirmed': { guard: 'isOfThisCall', actions: 'keepForAudit' },
 } as const;
 
+/** A look-up that is a repetition of the call proves nothing, and may create, once the key is forgotten. */
+const noLookup = [
+  { guard: 'lookupAfterKeyExpired', ...parked('key-expired', 'waiting') },
+  { guard: 'isCurrentLookup', ...parked('no-lookup', 'waiting') },
+] as const;
+
 const acceptByHand = [
   { guard: 'handDeclaresCancelled', target: to.cancelled, actions: 'acceptByHand' },
   { guard: 'handMayBringOutcome', target: to.outcome, actions: 'acceptByHand' },
@@ -469,6 +488,22 @@ export const toolOperation = fenced.createMachine({
             'server.gone': serverGone,
           },
         },
+        asked: {
+          description:
+            'The server asks before it makes a task: nothing was created, and a human decides. With the answer the call goes back on the queue.',
+          meta: { effect: 'holdInput' },
+          on: {
+            'input.reply': { guard: 'replyFits', target: 'queued', actions: 'queueWithReply' },
+            'input.deadlinePassed': [
+              { guard: 'unansweredForGood', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+              { guard: 'unansweredInTime', ...parked('late-submission-possible', 'searching') },
+            ],
+            'submit.acknowledged': acknowledgedUncancelled,
+            'submit.outcome': immediateOutcome,
+            'cancel.request': cancelUnsent,
+            'server.gone': goneUnsent,
+          },
+        },
       },
     },
     SUBMISSION_UNKNOWN: {
@@ -479,7 +514,7 @@ export const toolOperation = fenced.createMachine({
         'lookup.found': lookupFound,
         'lookup.neverCreated': neverCreated,
         'lookup.expiredWithReceipt': receiptFound,
-        'lookup.unavailable': { guard: 'isCurrentLookup', ...parked('no-lookup', 'waiting') },
+        'lookup.unavailable': noLookup,
         'lookup.failed': [
           { guard: 'lookupWithinBudget', actions: 'retryLater' },
           { guard: 'isCurrentLookup', ...parked('lookup-budget', 'searching') },
@@ -792,7 +827,7 @@ export const toolOperation = fenced.createMachine({
             'lookup.found': lookupFound,
             'lookup.neverCreated': neverCreated,
             'lookup.expiredWithReceipt': receiptFound,
-            'lookup.unavailable': { guard: 'isCurrentLookup', ...parked('no-lookup', 'waiting') },
+            'lookup.unavailable': noLookup,
             'lookup.failed': { guard: 'isCurrentLookup', actions: 'waitParked' },
             'cancel.request': cancelIntent,
             'server.gone': serverGone,

@@ -12,6 +12,7 @@ export type Update = (context: Context, event: OperationEvent) => Partial<Contex
 const MAX_INBOX = 16;
 const MAX_AUDIT = 32;
 const MAX_TEXT = 4_000;
+const MAX_ANSWERED_KEYS = 256;
 
 /** The server's interval inside our bounds, plus jitter; never later than shortly before the server forgets. */
 function nextPoll(context: Context, event: OperationEvent, intervalMs = context.pollIntervalMs): number {
@@ -86,9 +87,12 @@ function raiseCancel(context: Context, event: OperationEvent): Partial<Context> 
   };
 }
 
-/** An answer to an earlier round may have reached the server, and this may be that round's question again. */
+/**
+ * An answer to an earlier round may have reached the server, and this may be that round's question again. Questions that
+ * have keys are known by them.
+ */
 function isPossiblyRepeat(earlier: Context['input'], questionDigest: string): boolean {
-  if (earlier === null) return false;
+  if (earlier === null || earlier.keys.length > 0) return false;
   switch (earlier.delivery) {
     case 'attempted':
       return true;
@@ -97,6 +101,35 @@ function isPossiblyRepeat(earlier: Context['input'], questionDigest: string): bo
     default:
       return earlier.possiblyRepeat;
   }
+}
+
+/** A human is asked from here on. Without a channel to hold, only the deadline has to be watched. */
+function openedRound(context: Context, event: OperationEvent): Partial<Context> {
+  if (event.type !== 'input.requested' && event.type !== 'submit.inputRequired') return {};
+  const deadline = event.at + context.policy.inputDeadlineMs;
+  return {
+    inputRound: context.inputRound + 1,
+    failures: 0,
+    pausedAt: event.at,
+    stepDeadline: null,
+    dueAt: context.capabilities.input === 'channel' ? event.at : deadline + 1,
+    input: {
+      schemaDigest: event.schemaDigest,
+      requestDigest: event.questionDigest,
+      openedAt: event.at,
+      deadline,
+      possiblyRepeat: isPossiblyRepeat(context.input, event.questionDigest),
+      replyDigest: null,
+      repliedAt: null,
+      keys: [...event.keys],
+      delivery: 'none',
+    },
+  };
+}
+
+function recordedReply(context: Context, event: OperationEvent): Partial<Context> {
+  if (event.type !== 'input.reply' || context.input === null) return {};
+  return { input: { ...context.input, replyDigest: event.replyDigest, repliedAt: event.at, delivery: 'recorded' } };
 }
 
 /** The server went on after it had answered with a result: that was not the final one. Only the audit keeps it. */
@@ -156,6 +189,19 @@ export const updates = {
         }
       : {},
   queueNextAttempt: (context, event) => ({ ...freshStep(event), attempt: context.attempt + 1 }),
+  /** This attempt ended with questions: as good as never sent, and the next one brings their answers. */
+  openFirstRound: (context, event) => ({
+    ...openedRound(context, event),
+    closedThroughAttempt:
+      context.closedThroughAttempt >= context.attempt - 1 ? context.attempt : context.closedThroughAttempt,
+    parked: null,
+  }),
+  queueWithReply: (context, event) => ({
+    ...freshStep(event),
+    ...resumeClock(context, event),
+    ...recordedReply(context, event),
+    attempt: context.attempt + 1,
+  }),
   adoptTask: (context, event) => {
     const task = taskOf(event);
     if (!task) return {};
@@ -163,6 +209,8 @@ export const updates = {
     return {
       ...seen(context, task),
       ...freshStep(event),
+      // Questions from before there was a task are another matter, whatever their keys.
+      ...(context.taskId === null ? { input: null } : {}),
       pollCursor: context.pollCursor + 1,
       waitDeadline: event.at + context.policy.waitBudgetMs,
       dueAt: context.cancel ? event.at : nextPoll(known, event),
@@ -237,27 +285,7 @@ export const updates = {
   storeResult: (_, event) => ({ ...freshStep(event), result: resultOf(event), parked: null, missing: null }),
 
   // --- input (B7) ------------------------------------------------------------------------------------------------
-  openRound: (context, event) =>
-    event.type === 'input.requested'
-      ? {
-          inputRound: context.inputRound + 1,
-          pollCursor: context.pollCursor + 1,
-          failures: 0,
-          pausedAt: event.at,
-          stepDeadline: null,
-          dueAt: event.at,
-          input: {
-            schemaDigest: event.schemaDigest,
-            requestDigest: event.questionDigest,
-            openedAt: event.at,
-            deadline: event.at + context.policy.inputDeadlineMs,
-            possiblyRepeat: isPossiblyRepeat(context.input, event.questionDigest),
-            replyDigest: null,
-            repliedAt: null,
-            delivery: 'none' as const,
-          },
-        }
-      : {},
+  openRound: (context, event) => ({ ...openedRound(context, event), pollCursor: context.pollCursor + 1 }),
   /** The same question on a new channel: the recorded answer was provably never written. */
   reopenRecorded: (context, event) => ({
     pollCursor: context.pollCursor + 1,
@@ -265,24 +293,14 @@ export const updates = {
     pausedAt: event.at,
     dueAt: event.at,
   }),
-  recordReply: (context, event) =>
-    event.type === 'input.reply' && context.input
-      ? {
-          input: {
-            ...context.input,
-            replyDigest: event.replyDigest,
-            repliedAt: event.at,
-            delivery: 'recorded' as const,
-          },
-          dueAt: event.at,
-        }
-      : {},
+  recordReply: (context, event) => ({ ...recordedReply(context, event), dueAt: event.at }),
   markAttempted: (context, event) =>
     context.input
       ? { input: { ...context.input, delivery: 'attempted' as const }, sender: senderOf(event), dueAt: event.at }
       : {},
   markDelivered: (context, event) => ({
     ...(context.input ? { input: { ...context.input, delivery: 'delivered' as const } } : {}),
+    answeredKeys: [...context.answeredKeys, ...(context.input?.keys ?? [])].slice(-MAX_ANSWERED_KEYS),
     ...resumeClock(context, event),
     pollCursor: context.pollCursor + 1,
     dueAt: nextPoll(context, event),
@@ -456,6 +474,10 @@ function notSubmittedReason(event: OperationEvent): string {
       return `declared never created by ${event.by}: ${event.note}`;
     case 'lookup.neverCreated':
       return 'cancelled; the server proved that nothing was created';
+    case 'submit.inputRequired':
+      return 'cancelled; the server had asked for input before it made a task';
+    case 'input.deadlinePassed':
+      return 'nobody answered what the server asked before it made a task';
     case 'submit.rejected':
     case 'submit.notSent':
     case 'server.gone':

@@ -1,7 +1,6 @@
 /** Every method of an adapter's session, called once, with what came of it checked and fed into the chart. */
 import { DEFAULT_POLICY, firstContext } from '../../machines/actor/call.ts';
-import { questionPayload } from '../../machines/actor/question.ts';
-import { digestOf } from '../../machines/digest.ts';
+import { askedOnChannel } from '../../machines/actor/question.ts';
 import {
   EndpointUnavailable,
   type InputRequest,
@@ -138,11 +137,7 @@ async function listen(
   channel.close();
   const issued = issuedIn(before);
   for (const question of questions) {
-    const schemaDigest = digestOf(question.schema);
-    const questionDigest = questionPayload(question).digest;
-    feedChart(before, {
-      event: { ...STAMP, type: 'input.requested', claims: issued.claims, schemaDigest, questionDigest },
-    });
+    feedChart(before, told.requested(askedOnChannel(question), issued, STAMP));
   }
   for (const { reason, payload } of ends) feedChart(before, told.channelClosed(reason, payload, issued, STAMP));
   holds(ends.length <= 1, 'the channel ended twice');

@@ -110,6 +110,7 @@ export const ANSWERS: readonly Fence[] = [
   ['lookup.failed', into.unknown, (under) => say.lookupFailed(under), LOOKUP],
   ['submit.notSent', into.sending, (under) => say.notSent(under), SENDER],
   ['submit.rejected', into.sending, (under) => say.rejected(under), SENDER],
+  ['submit.inputRequired', into.sending, (under) => say.asked('e', 'f', under), SENDER],
   ['submit.connectionLost', into.sending, (under) => say.connectionLost(under), SENDER],
   ['sender.lost', into.sending, (under) => say.senderLost(under), SENDER],
   ['result.failed', into.completed, (under) => say.fetchFailed(under), CALL],

@@ -25,7 +25,15 @@ const FRESH: readonly Builder[] = [
     say.fetchFailed(),
     say.resultNotFound(),
   ],
-  ...[say.question(), say.channelClosed(), say.reply(1), say.sendInput(), say.delivered(), say.notDelivered()],
+  ...[
+    say.question(),
+    say.asked(),
+    say.channelClosed(),
+    say.reply(1),
+    say.sendInput(),
+    say.delivered(),
+    say.notDelivered(),
+  ],
   ...[say.deadlinePassed(), say.cancel(), say.confirmed(), say.heard(), say.cancelRefused(), say.cancelUnanswered()],
   ...[
     say.gone(),

@@ -18,6 +18,7 @@ import {
   digestOf,
   ERROR_RESULT,
   into,
+  KEY,
   OTHER_RESULT,
   play,
   RESULT,
@@ -44,6 +45,7 @@ const round = (changes: Partial<NonNullable<Changes['input']>> = {}): Changes =>
     openedAt: START,
     deadline: START + 5_000,
     possiblyRepeat: false,
+    keys: [],
     replyDigest: null,
     repliedAt: null,
     delivery: 'none',
@@ -245,6 +247,10 @@ const EXAMPLES: Record<GuardName, readonly [yes: Example, no: Example]> = {
   withinPromptDeadline: [
     [round({ deadline: START - 1, delivery: 'delivered' }), say.status('input_required')],
     [round({ deadline: START - 1 }), say.status('input_required')],
+  ],
+  asksOnlyNew: [
+    [{ answeredKeys: [] }, say.question('e', 'f', undefined, [KEY])],
+    [{ answeredKeys: [KEY] }, say.question('e', 'f', undefined, [KEY])],
   ],
   answerIsRecorded: [
     [round({ delivery: 'recorded' }), say.question()],

@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import type { ToolOperationContext } from '../../machines/tool-operation/context.ts';
 import { EVERY_PLACE } from './every-place.ts';
+import { QUESTIONS } from './questions.ts';
 import {
   able,
   BORN,
@@ -2212,6 +2213,7 @@ export const RACES: readonly Row[] = [
     ],
   },
   ...EVERY_PLACE,
+  ...QUESTIONS,
 ];
 
 export const SCENARIOS: readonly Scenario[] = RACES.flatMap(({ scenarios }) => scenarios);

@@ -16,6 +16,8 @@ import {
 } from '../../machines/tool-operation/snapshot.ts';
 
 export const digestOf = (letter: string) => letter.repeat(64);
+/** A key of a question, as the record knows it. */
+export const KEY = 'c'.repeat(16);
 export const START = 1_000_000;
 export const BORN = '2026-12-02T08:00:00Z';
 
@@ -88,6 +90,7 @@ export function contextOf(changes: Partial<ToolOperationContext> = {}): ToolOper
     pausedAt: null,
     cancel: null,
     input: null,
+    answeredKeys: [],
     terminal: null,
     result: null,
     candidate: null,
@@ -188,8 +191,14 @@ export const say = {
   fetchFailed: (under?: Under) => fact('result.failed', because, under),
   resultNotFound: (sessionChanged = false, under?: Under) =>
     fact('result.notFound', { ...because, sessionChanged }, under),
-  question: (schema = 'e', question = 'f', under?: Under) =>
-    fact('input.requested', { schemaDigest: digestOf(schema), questionDigest: digestOf(question) }, under),
+  question: (schema = 'e', question = 'f', under?: Under, keys: readonly string[] = []) =>
+    fact('input.requested', { schemaDigest: digestOf(schema), questionDigest: digestOf(question), keys }, under),
+  asked: (schema = 'e', question = 'f', under?: Under) =>
+    fact(
+      'submit.inputRequired',
+      { schemaDigest: digestOf(schema), questionDigest: digestOf(question), keys: [KEY] },
+      under,
+    ),
   channelClosed: (under?: Under, result: ResultRef | null = null) =>
     fact('input.channelClosed', { ...because, result }, under),
   sendInput: (under?: Under) => fact('input.send', { sender: 'sender-1' }, under),
@@ -298,6 +307,7 @@ const asking: Step[] = [
   [say.status('input_required'), 'WORKING.listening'],
   [say.question(), 'INPUT_REQUIRED.awaiting'],
 ];
+const asked: Step[] = [...sending, [say.asked(), 'SUBMITTING.asked']];
 const replied: Step[] = [...asking, [say.reply(1), 'INPUT_REQUIRED.replied']];
 const cancelling: Step[] = [...working, [say.cancel(), 'CANCEL_REQUESTED.sending']];
 const missing: Step[] = [...working, [say.notFound(), 'CLASSIFYING_NOT_FOUND']];
@@ -322,6 +332,7 @@ export const into = {
   working,
   listening: [...working, [say.status('input_required'), 'WORKING.listening']] as Step[],
   asking,
+  asked,
   replied,
   delivering: [...replied, [say.sendInput(), 'INPUT_REQUIRED.sending']] as Step[],
   inputExpired: [...asking, wait(300_001), [say.deadlinePassed(), 'INPUT_REQUIRED.expired']] as Step[],

@@ -141,6 +141,7 @@ describe('B5: the states of the brief, verbatim, and its arrows', () => {
       ['TERMINAL_OBSERVED', 'a late outcome, or a receipt (B13)'],
       ['CANCEL_REQUESTED', 'a cancel was asked before the id was known'],
       ['CONCLUDING', 'cancelled or rejected, and provably never created'],
+      ['SUBMITTING', 'a late answer that asks before there is a task'],
       ['PARKED', 'nothing proves what became of it'],
     ],
     NOT_FOUND_SAFE: [
@@ -184,6 +185,7 @@ describe('B5: the states of the brief, verbatim, and its arrows', () => {
       ['TERMINAL_OBSERVED', 'late evidence, or declared by a human'],
       ['FETCHING_RESULT', 'a late result of an observed outcome'],
       ['NOT_FOUND_SAFE', 'proven after all'],
+      ['SUBMITTING', 'a late answer that asks before there is a task'],
       ['CONCLUDING', 'never created, or given up'],
     ],
     CONCLUDING: [

@@ -3,7 +3,7 @@ import { allowedVerbs } from '../../machines/actor/commands.ts';
 import { openRound } from '../../machines/actor/question.ts';
 import type { Opened } from '../../machines/actor/store.ts';
 import type { OpenRound, OperationLedger, TerminalOutcome, TerminalReceipt } from '../../machines/index.ts';
-import { statePath } from '../../machines/tool-operation/snapshot.ts';
+import { owedEffect, statePath } from '../../machines/tool-operation/snapshot.ts';
 import { redacted } from './redact.ts';
 import { manyLines, oneLine, seconds } from './text.ts';
 
@@ -30,7 +30,7 @@ export function stateView(opened: Opened) {
 
 /** The question that is open, or `null`. */
 export async function openQuestion(ledger: OperationLedger, opened: Opened): Promise<OpenRound | null> {
-  if (statePath(opened.snapshot) !== 'INPUT_REQUIRED.awaiting') return null;
+  if (owedEffect(opened.snapshot) !== 'holdInput') return null;
   return openRound(ledger, opened);
 }
 

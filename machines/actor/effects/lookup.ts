@@ -1,8 +1,10 @@
 import type { LookupOutcome } from '../../operation-protocol.ts';
+import { mayRepeatCall } from '../../tool-operation/guards.ts';
+import type { OperationDrive } from '../drive.ts';
 import { stampOf } from '../environment.ts';
 import { told } from '../facts.ts';
 import type { RunEffect } from './index.ts';
-import { isForeign, noteSession, patience, permit, sessionOf } from './requests.ts';
+import { isForeign, noteSession, patience, permit, sessionOf, storedRequest } from './requests.ts';
 
 /** By key, or by an id that an executor of an older epoch brought and that nobody has verified yet. */
 export const lookup: RunEffect = async (drive, issued, signal) => {
@@ -18,21 +20,35 @@ export const lookup: RunEffect = async (drive, issued, signal) => {
     if (status.kind === 'status') outcome = { kind: 'found', task: status.task };
     else if (status.kind === 'unknown') outcome = status;
   }
-  if (context.capabilities.lookup === 'none') {
-    outcome ??= { kind: 'unavailable', reason: 'the server declared no look-up by submission key' };
+  outcome ??= notAskable(drive);
+  if (outcome === null) {
+    const call = context.capabilities.lookup === 'repeat' ? { call: await storedRequest(drive) } : {};
+    outcome = await session.lookup(
+      {
+        tool: context.tool.name,
+        submissionKey: context.submissionKey,
+        attempt: context.sentThroughAttempt,
+        requestDigest: context.requestDigest,
+        principal: context.principal,
+        ...call,
+      },
+      { mayWrite: () => drive.lease.isHeld(), signal: wait },
+    );
   }
-  outcome ??= await session.lookup(
-    {
-      tool: context.tool.name,
-      submissionKey: context.submissionKey,
-      attempt: context.sentThroughAttempt,
-      requestDigest: context.requestDigest,
-      principal: context.principal,
-    },
-    { mayWrite: () => drive.lease.isHeld(), signal: wait },
-  );
   noteSession(drive, outcome);
   const named = outcome.kind === 'found' ? outcome.task : outcome.kind === 'expiredWithReceipt' ? outcome : null;
   const foreign = named !== null && (await isForeign(drive, named));
   return [told.lookup(outcome, issued, stampOf(env), foreign)];
 };
+
+/** Why the key is not asked for, or `null`. A look-up that repeats the call must not create what nobody wants any more. */
+function notAskable({ env, context }: OperationDrive): LookupOutcome | null {
+  if (context.capabilities.lookup === 'none') {
+    return { kind: 'unavailable', reason: 'the server declared no look-up by submission key' };
+  }
+  if (context.capabilities.lookup === 'closing') return null;
+  if (mayRepeatCall(context, env.time.now())) {
+    return env.creationAllowed() ? null : { kind: 'unknown', reason: 'creating operations is switched off' };
+  }
+  return { kind: 'unavailable', reason: 'only the call itself could be repeated, and that might create an operation' };
+}

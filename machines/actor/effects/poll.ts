@@ -1,5 +1,8 @@
+import type { InputRequests } from '../../operation-protocol.ts';
+import type { ToolOperationContext } from '../../tool-operation/context.ts';
 import { stampOf } from '../environment.ts';
 import { told } from '../facts.ts';
+import { type Asked, askedBefore, askedWithStatus, keyDigest } from '../question.ts';
 import type { RunEffect } from './index.ts';
 import { noteSession, patience, permit, sessionOf, taskRef } from './requests.ts';
 
@@ -12,5 +15,25 @@ export const poll: RunEffect = async (drive, issued, signal) => {
   if (signal.aborted && outcome.kind === 'unknown') return [];
   const sessionChanged = drive.env.connections.sessionChanged(drive.context);
   noteSession(drive, outcome);
-  return [told.status(outcome, issued, stampOf(drive.env), false, sessionChanged)];
+  const stamp = stampOf(drive.env);
+  const status = told.status(outcome, issued, stamp, false, sessionChanged);
+  const asked =
+    outcome.kind === 'status' && outcome.task.status === 'input_required' && outcome.inputRequests
+      ? openQuestions(drive.context, outcome.inputRequests)
+      : null;
+  return asked === null ? [status] : [status, told.requested(asked, issued, stamp)];
 };
+
+/**
+ * What is outstanding and was not answered. The server lists everything each time: a recorded answer that never arrived
+ * goes out first, under its own round; a question that was answered is never asked again.
+ */
+function openQuestions(context: ToolOperationContext, requests: InputRequests): Asked | null {
+  const { input } = context;
+  const listed = new Map(Object.entries(requests).map(([key, request]) => [keyDigest(key), [key, request] as const]));
+  if (input?.delivery === 'recorded' && input.keys.some((key) => listed.has(key))) {
+    return askedBefore(input);
+  }
+  const fresh = [...listed].filter(([key]) => !context.answeredKeys.includes(key)).map(([, entry]) => entry);
+  return fresh.length === 0 ? null : askedWithStatus(Object.fromEntries(fresh));
+}

@@ -1,10 +1,14 @@
 /** What the effects share: a place in the server's rate, a bounded wait, a name for the task. */
+import { z } from 'zod';
+import type { Json } from '../../digest.ts';
 import type { ProtocolSession, TaskRef, TaskView } from '../../operation-protocol.ts';
 import type { ToolOperationContext } from '../../tool-operation/context.ts';
 import type { OperationDrive } from '../drive.ts';
 import type { Environment, Rate } from '../environment.ts';
 import { untilDefinite } from '../keep.ts';
 import { Line } from '../line.ts';
+
+const StoredRequest = z.strictObject({ tool: z.string(), arguments: z.json(), ttlMs: z.number().nullable() });
 
 /**
  * How old a permit may be when its request is sent, ms. An older one was overtaken by time: the process was stopped or
@@ -104,4 +108,15 @@ export const sessionOf = (drive: OperationDrive): Promise<ProtocolSession> =>
 /** A wait of at most the request timeout; giving up only stops the waiting. */
 export function patience(drive: OperationDrive, signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(drive.env.requestTimeoutMs)]);
+}
+
+/** The call as the ledger keeps it. */
+export async function storedRequest({
+  env,
+  context,
+  operationId,
+}: OperationDrive): Promise<{ tool: string; arguments: Json; ttlMs: number | null }> {
+  const text = await env.ledger.readPayload(operationId, context.requestDigest);
+  if (text === null) throw new Error(`the stored request of ${operationId} is gone`);
+  return StoredRequest.parse(JSON.parse(text)) as { tool: string; arguments: Json; ttlMs: number | null };
 }

@@ -1,13 +1,11 @@
-import { z } from 'zod';
-import type { Json } from '../../digest.ts';
-import type { SubmitOutcome } from '../../operation-protocol.ts';
+import type { Submission, SubmitOutcome } from '../../operation-protocol.ts';
+import type { OperationDrive } from '../drive.ts';
 import { stampOf } from '../environment.ts';
 import { told } from '../facts.ts';
 import { untilDefinite } from '../keep.ts';
+import { recordedReplies } from '../question.ts';
 import type { RunEffect } from './index.ts';
-import { isForeign, noteSession, permit, permitInTime, sessionOf } from './requests.ts';
-
-const StoredRequest = z.strictObject({ tool: z.string(), arguments: z.json(), ttlMs: z.number().nullable() });
+import { isForeign, noteSession, permit, permitInTime, sessionOf, storedRequest } from './requests.ts';
 
 /** Takes the call off the queue, once the server can be reached and its rate has a place. */
 export const beginSubmit: RunEffect = async (drive, issued, signal) => {
@@ -48,6 +46,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
     return [{ event: { ...stampOf(env), type: 'sender.lost', claims: issued.claims }, payloads: [] }];
   }
   const request = await untilDefinite(env, drive.operationId, 'request', drive.stopping, () => storedRequest(drive));
+  const input = await untilDefinite(env, drive.operationId, 'answer', drive.stopping, () => answersOf(drive));
   const session = await sessionOf(drive);
   await permitInTime(drive, signal);
   const tell = async (outcome: SubmitOutcome) => {
@@ -63,6 +62,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
       attempt: context.attempt,
       requestDigest: context.requestDigest,
       principal: context.principal,
+      ...(input === null ? {} : { input }),
     },
     {
       mayWrite: () => drive.lease.isHeld(),
@@ -76,10 +76,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
   return [await tell(outcome)];
 };
 
-async function storedRequest(
-  drive: Parameters<RunEffect>[0],
-): Promise<{ tool: string; arguments: Json; ttlMs: number | null }> {
-  const text = await drive.env.ledger.readPayload(drive.operationId, drive.context.requestDigest);
-  if (text === null) throw new Error(`the stored request of ${drive.operationId} is gone`);
-  return StoredRequest.parse(JSON.parse(text)) as { tool: string; arguments: Json; ttlMs: number | null };
+/** What the server asked before it made a task, answered. */
+async function answersOf({ env, context }: OperationDrive): Promise<NonNullable<Submission['input']> | null> {
+  return context.input?.replyDigest ? recordedReplies(env.ledger, context) : null;
 }

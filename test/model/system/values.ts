@@ -1,7 +1,7 @@
 /** The few concrete values of the closed model: one operation, its request, its results, its question. */
 
 import { storedPayload } from '../../../machines/actor/facts.ts';
-import { questionPayload } from '../../../machines/actor/question.ts';
+import { askedOnChannel } from '../../../machines/actor/question.ts';
 import { canonicalJson, sha256 } from '../../../machines/digest.ts';
 import type { InputRequest, Payload } from '../../../machines/operation-protocol.ts';
 import {
@@ -23,7 +23,7 @@ function keep(text: string): string {
   return digest;
 }
 const request = keep(canonicalJson({ tool: 'work', arguments: {}, ttlMs: null }));
-keep(questionPayload(QUESTION).text);
+keep(askedOnChannel(QUESTION).payload?.text ?? '');
 export const REPLY = keep(canonicalJson({ action: 'decline' }));
 
 const payload = (word: string): Payload => ({ kind: 'result', value: { content: word }, isError: false });
@@ -88,6 +88,7 @@ export function firstContext(capabilities: Capabilities): ToolOperationContext {
     pausedAt: null,
     cancel: null,
     input: null,
+    answeredKeys: [],
     terminal: null,
     result: null,
     candidate: null,

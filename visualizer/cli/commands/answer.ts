@@ -70,9 +70,8 @@ function answer(options: AnswerOptions, output: Output, id: string): Promise<Exi
       output.say(words);
       return waitForEffect(place, operationId, ({ snapshot, record }) => {
         const { inputRound, input } = snapshot.context;
-        return (
-          inputRound !== given.round || input?.delivery === 'delivered' || !record.state.startsWith('INPUT_REQUIRED')
-        );
+        const onItsWay = ['INPUT_REQUIRED', 'SUBMITTING'].some((state) => record.state.startsWith(state));
+        return inputRound !== given.round || input?.delivery === 'delivered' || !onItsWay;
       });
     }
     tellTaken(place, answered.opened, words);

@@ -70,7 +70,7 @@ export const input: readonly Story[] = [
       const reply = { action: 'accept', content: { word: 'yes' } } as const;
       await executor.answer({ operationId: id, round, schemaDigest, reply });
       await told(executor, id, channelClosed);
-      return told(executor, id, { type: 'input.requested', schemaDigest, questionDigest: requestDigest });
+      return told(executor, id, { type: 'input.requested', schemaDigest, questionDigest: requestDigest, keys: [] });
     },
     asIs: 'taken in INPUT_REQUIRED.replied',
     replaced: 'taken in INPUT_REQUIRED.awaiting',
