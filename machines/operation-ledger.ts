@@ -67,17 +67,32 @@ export interface Step {
   readonly payloads: readonly PayloadWrite[];
   /** `null`: nothing worth a line (an unchanged status). */
   readonly history: HistoryEntry | null;
+  /** The adapter under which this step lets something be created at a server: taken only while that is active (R4). */
+  readonly creates?: string;
+}
+
+/**
+ * What an adapter may do (R4). `draining`: nothing new is submitted, everything else goes on. `disabled`: no operation needs
+ * it any more.
+ */
+export type AdapterState = 'active' | 'draining' | 'disabled';
+/** The adapter is not active: nothing was written. */
+export interface SwitchedOff {
+  readonly kind: 'switchedOff';
+  readonly state: AdapterState;
 }
 
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly record: StoredRecord }
   /** The call node has a record already; compare its request digest before using it. */
-  | { readonly kind: 'exists'; readonly record: StoredRecord };
+  | { readonly kind: 'exists'; readonly record: StoredRecord }
+  | SwitchedOff;
 
 export type CommitAnswer =
   | { readonly kind: 'committed'; readonly revision: string }
   | { readonly kind: 'conflict'; readonly revision: string }
-  | { readonly kind: 'missing' };
+  | { readonly kind: 'missing' }
+  | SwitchedOff;
 
 export type AcceptAnswer =
   | { readonly kind: 'accepted'; readonly revision: string }
@@ -179,6 +194,16 @@ export interface OperationLedger {
    * `next` the place is taken in any case: send after `waitMs`, whoever else waits (G4).
    */
   takePermit(key: string, qps: number, burst: number, lane?: 'next'): Promise<{ readonly waitMs: number }>;
+
+  /**
+   * Sets the switch of an adapter in every partition, one after the other: when this resolves every script sees it. Where
+   * it rejects, some may: set it again.
+   */
+  setAdapter(adapter: string, state: AdapterState): Promise<void>;
+  /** The switches that were ever set, by adapter; a partition that a change has not reached counts with its own state. */
+  adapters(): Promise<Readonly<Record<string, readonly AdapterState[]>>>;
+  /** The switch of an adapter as the partition of this operation has it. */
+  adapterState(adapter: string, operationId: string): Promise<AdapterState>;
 
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
   /** `false`: the lease was lost; somebody else will consume the row. */

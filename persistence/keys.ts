@@ -11,6 +11,7 @@ export interface PartitionKeys {
   readonly consumers: string;
   readonly consumed: string;
   readonly scopes: string;
+  readonly switches: string;
   due(scope: string): string;
   operation(operationId: string): string;
   history(operationId: string): string;
@@ -59,6 +60,7 @@ export class Keys {
       consumers: key('consumers'),
       consumed: key('consumed'),
       scopes: key('scopes'),
+      switches: key('switches'),
       due: (scope) => key(`due:${scope}`),
       operation: (operationId) => key(`op:${operationId}`),
       history: (operationId) => key(`hist:${operationId}`),
@@ -74,3 +76,6 @@ export class Keys {
 export function partitionName(partition: number): string {
   return `p${String(partition).padStart(2, '0')}`;
 }
+
+/** The name of an adapter's switch among those of a partition (R4). */
+export const adapterSwitch = (adapter: string): string => `adapter:${adapter}`;

@@ -16,6 +16,7 @@ import { historyEntry, loaded, milliseconds, optionalText, pairs, text, texts, t
 import type { Durability } from './script-host.ts';
 import { type SizeLimits, Steps } from './steps.ts';
 import type { Store } from './store.ts';
+import { Switches } from './switches.ts';
 
 /** The ledger: one script per step, the same scripts on every host. */
 export class ScriptLedger implements OperationLedger {
@@ -25,6 +26,7 @@ export class ScriptLedger implements OperationLedger {
   readonly #leases: Leases;
   readonly #outbox: Outbox;
   readonly #processes: Processes;
+  readonly #switches: Switches;
 
   constructor(store: Store, limits: SizeLimits) {
     this.maxPayloadBytes = limits.payloadBytes;
@@ -33,6 +35,7 @@ export class ScriptLedger implements OperationLedger {
     this.#leases = new Leases(store);
     this.#outbox = new Outbox(store);
     this.#processes = new Processes(store);
+    this.#switches = new Switches(store);
   }
 
   operationIdOf(...[node]: Parameters<OperationLedger['operationIdOf']>): string {
@@ -134,6 +137,18 @@ export class ScriptLedger implements OperationLedger {
     const args = [String(Math.ceil(1_000_000 / qps)), String(Math.floor(burst)), lane === 'next' ? '1' : ''];
     const keys = [this.#store.keys.limiter(key)];
     return { waitMs: await this.#store.write(milliseconds, { script: 'permit', keys, args }) };
+  }
+
+  setAdapter(...args: Parameters<OperationLedger['setAdapter']>): Promise<void> {
+    return this.#switches.setAdapter(...args);
+  }
+
+  adapters(): ReturnType<OperationLedger['adapters']> {
+    return this.#switches.adapters();
+  }
+
+  adapterState(...args: Parameters<OperationLedger['adapterState']>): ReturnType<OperationLedger['adapterState']> {
+    return this.#switches.adapterState(...args);
   }
 
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]> {

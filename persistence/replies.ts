@@ -22,11 +22,19 @@ export function toRecord(operationId: string, fields: z.output<typeof recordFiel
 }
 
 export const loaded = z.union([z.tuple([]), recordFields]);
-export const created = z.tuple([z.enum(['created', 'exists']), recordFields]);
+export const adapterState = z.enum(['active', 'draining', 'disabled']);
+const switchedOff = z.tuple([z.literal('switched-off'), adapterState]);
+export const created = z.union([z.tuple([z.enum(['created', 'exists']), recordFields]), switchedOff]);
 const missing = z.tuple([z.literal('missing')]);
 const conflict = z.tuple([z.literal('conflict'), digits]);
 const otherScope = z.tuple([z.literal('scope'), text]);
-export const committed = z.union([z.tuple([z.literal('committed'), digits]), missing, conflict, otherScope]);
+export const committed = z.union([
+  z.tuple([z.literal('committed'), digits]),
+  missing,
+  conflict,
+  otherScope,
+  switchedOff,
+]);
 export const accepted = z.union([
   z.tuple([z.literal('accepted'), digits]),
   z.tuple([z.literal('duplicate'), text]),

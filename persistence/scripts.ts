@@ -24,6 +24,7 @@ export const scriptNames = [
   'release',
   'renew',
   'scopes',
+  'switch',
   'waiting',
 ] as const;
 

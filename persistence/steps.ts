@@ -7,7 +7,7 @@ import type {
   OperationLedger,
   Step,
 } from '../machines/operation-ledger.ts';
-import type { PartitionKeys } from './keys.ts';
+import { adapterSwitch, type PartitionKeys } from './keys.ts';
 import { accepted, committed, created, toRecord } from './replies.ts';
 import type { Store } from './store.ts';
 
@@ -29,31 +29,48 @@ export class Steps {
   async create(step: Step, lease: { readonly owner: string; readonly ms: number } | null): Promise<CreateAnswer> {
     this.#checkSizes(step);
     const partition = this.#store.partitionOf(step.operationId);
-    const [kind, fields] = await this.#store.write(created, {
+    const answer = await this.#store.write(created, {
       script: 'create',
-      keys: [...stepKeys(partition, step), partition.operations],
-      args: [...stepArgs(step), lease?.owner ?? '', lease ? wholeMs(lease.ms) : '', ...payloadArgs(step)],
+      keys: [...stepKeys(partition, step), partition.operations, partition.switches],
+      args: [
+        ...stepArgs(step),
+        lease?.owner ?? '',
+        lease ? wholeMs(lease.ms) : '',
+        switchOf(step),
+        ...payloadArgs(step),
+      ],
       nudge: step.operationId,
     });
-    return { kind, record: toRecord(step.operationId, fields) };
+    if (answer[0] === 'switched-off') return { kind: 'switchedOff', state: answer[1] };
+    return { kind: answer[0], record: toRecord(step.operationId, answer[1]) };
   }
 
   async commit(step: Parameters<OperationLedger['commit']>[0]): Promise<CommitAnswer> {
     this.#checkSizes(step);
-    const [kind, value] = await this.#store.write(committed, {
+    const partition = this.#store.partitionOf(step.operationId);
+    const answer = await this.#store.write(committed, {
       script: 'commit',
-      keys: stepKeys(this.#store.partitionOf(step.operationId), step),
+      keys: [...stepKeys(partition, step), partition.switches],
       args: [
         ...stepArgs(step),
         step.expectedRevision,
         step.leaseOwner ?? '',
         step.releaseLease ? '1' : '',
+        switchOf(step),
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
     });
-    if (kind === 'scope') throw scopeChanged(step, value);
-    return kind === 'missing' ? { kind } : { kind, revision: value };
+    switch (answer[0]) {
+      case 'missing':
+        return { kind: 'missing' };
+      case 'scope':
+        throw scopeChanged(step, answer[1]);
+      case 'switched-off':
+        return { kind: 'switchedOff', state: answer[1] };
+      default:
+        return { kind: answer[0], revision: answer[1] };
+    }
   }
 
   async acceptTerminal(step: Parameters<OperationLedger['acceptTerminal']>[0]): Promise<AcceptAnswer> {
@@ -94,6 +111,9 @@ export class Steps {
     }
   }
 }
+
+/** The switch that a step asks for, or none. */
+const switchOf = ({ creates }: Step): string => (creates === undefined ? '' : adapterSwitch(creates));
 
 /** KEYS 1..5 of a step. */
 function stepKeys(partition: PartitionKeys, { operationId, scope }: Step): string[] {

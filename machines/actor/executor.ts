@@ -183,6 +183,7 @@ export class Executor {
         fields: acceptFieldsOf(context),
         scope: scopeOf(call.endpoint, this.processId),
         dueAt: context.dueAt,
+        creates: protocol,
         payloads: [
           {
             digest: request.digest,
@@ -199,6 +200,13 @@ export class Executor {
       },
       this.#started ? { owner: this.env.executorId, ms: this.env.leaseMs } : null,
     );
+    if (created.kind === 'switchedOff') {
+      return {
+        kind: 'refused',
+        reason: `the adapter ${protocol} is ${created.state}: nothing new is submitted under it`,
+        next: 'use another adapter, or make this one active again; what is in flight goes on',
+      };
+    }
     if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);
     if (this.#started) this.#scheduler.take(created.record, askedAt);
     return { kind: 'accepted', operationId, existing: false };

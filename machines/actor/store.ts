@@ -13,6 +13,7 @@ import {
   applyEvent,
   type OperationMachine,
   type OperationSnapshot,
+  owedEffect,
   readSnapshot,
   statePath,
   writeSnapshot,
@@ -121,7 +122,8 @@ export class OperationStore {
     return mine;
   }
 
-  async #apply(operationId: string, event: OperationEvent, options: ApplyOptions, known?: Opened): Promise<Applied> {
+  async #apply(operationId: string, told: OperationEvent, options: ApplyOptions, known?: Opened): Promise<Applied> {
+    let event = told;
     let opened = known ?? (await this.load(operationId));
     let mayBeOld = known !== undefined;
     for (;;) {
@@ -145,6 +147,11 @@ export class OperationStore {
         context: { ...next.context, updatedAt: event.at },
       } as OperationSnapshot;
       const committed = await this.#commit(opened, stamped, from, event, options);
+      if (committed === 'switchedOff') {
+        // The chart says what becomes of a call that nobody may send any more.
+        event = adapterEnded(event);
+        continue;
+      }
       if (committed) {
         for (const listener of this.#committed) listener(committed, from);
         return { kind: 'taken', opened: committed, from };
@@ -161,7 +168,7 @@ export class OperationStore {
     from: string,
     event: OperationEvent,
     options: ApplyOptions,
-  ): Promise<Opened | null> {
+  ): Promise<Opened | 'switchedOff' | null> {
     const { record } = opened;
     const { context } = next;
     // The last fence: what a record cannot hold must not become one, for nobody could open it again.
@@ -195,6 +202,7 @@ export class OperationStore {
         : await this.#ledger.commit({
             ...step,
             expectedRevision: record.revision,
+            ...(owedEffect(next) === 'submit' && state !== from ? { creates: context.protocol } : {}),
             ...(options.leaseOwner === undefined ? {} : { leaseOwner: options.leaseOwner, releaseLease }),
           });
     switch (answer.kind) {
@@ -213,6 +221,8 @@ export class OperationStore {
           },
           snapshot: next,
         };
+      case 'switchedOff':
+        return 'switchedOff';
       case 'duplicate':
         // Somebody else accepted it first: a lost race, if the record says so too.
         if ((await this.load(record.operationId))?.snapshot.status === 'done') return null;
@@ -262,6 +272,12 @@ export class OperationStore {
     });
     return refusal;
   }
+}
+
+/** R4: the ledger says that the adapter of this step is not active. */
+function adapterEnded(event: OperationEvent): OperationEvent {
+  if (event.type !== 'submit.begin') throw new Error(`${event.type} lets nothing be created`);
+  return { ...event, adapterEnded: true };
 }
 
 /** An unchanged status is the common case of a long wait, and a parked operation asks for ever: neither leaves a line. */

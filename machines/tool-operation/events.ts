@@ -133,6 +133,8 @@ export type OperationFact =
 export type SubmitBegin = Fact & {
   readonly type: 'submit.begin';
   readonly creationAllowed: boolean;
+  /** The adapter is being switched off: nothing new is submitted under it any more (R4). */
+  readonly adapterEnded?: boolean;
   /** Who will send it: unique per drive, so that the record itself says who may. */
   readonly sender: string;
 };

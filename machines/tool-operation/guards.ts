@@ -141,6 +141,8 @@ export const guards = {
 
   // --- submission (B4, design section 6) -------------------------------------------------------------------------
   creationIsAllowed: (_, event) => 'creationAllowed' in event && event.creationAllowed,
+  /** R4: nothing new is submitted under this adapter any more, and never will be. */
+  adapterIsEnded: (_, event) => event.type === 'submit.begin' && event.adapterEnded === true,
   /** Inside the key's published retention window: after it, a server that forgot is not a server that never knew. */
   keyIsValid: (context, event) => context.keyValidUntil === null || event.at <= context.keyValidUntil,
   /** A further attempt cannot make a second operation: both meet in one key, or the key is closed for all before it. */

@@ -110,6 +110,8 @@ const fenced = base
     guards: {
       // submission
       beginsAfterKeyExpired: and(['isCurrentStep', 'somethingWasSent', not('keyIsValid')]),
+      endsUnsent: and(['isCurrentStep', 'adapterIsEnded', 'everySendIsClosed']),
+      endsWithOpenSends: and(['isCurrentStep', 'adapterIsEnded']),
       mayBegin: and(['isCurrentStep', 'creationIsAllowed']),
       unsentWithinBudget: and(['isAnswerOfSender', 'withinWaitBudget']),
       unsentForGood: and(['isAnswerOfSender', 'everySendIsClosed']),
@@ -458,7 +460,13 @@ export const toolOperation = fenced.createMachine({
               { guard: 'unsentForGood', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
               { guard: 'isAnswerOfSender', ...parked('late-submission-possible', 'searching') },
             ],
-            'submit.begin': [beginsTooLate, { guard: 'mayBegin', target: 'sending', actions: 'beginSubmit' }, paused],
+            'submit.begin': [
+              beginsTooLate,
+              { guard: 'endsUnsent', target: to.notSubmitted, actions: 'concludeNotSubmitted' },
+              { guard: 'endsWithOpenSends', ...parked('late-submission-possible', 'searching') },
+              { guard: 'mayBegin', target: 'sending', actions: 'beginSubmit' },
+              paused,
+            ],
             'submit.acknowledged': acknowledgedUncancelled,
             'submit.outcome': immediateOutcome,
             'cancel.request': cancelUnsent,

@@ -1,5 +1,5 @@
 import { sha256 } from '../digest.ts';
-import type { Evidence, ToolOperationContext } from './context.ts';
+import type { Evidence, ResultRef, TerminalStatus, ToolOperationContext } from './context.ts';
 
 /**
  * The terminal receipt: what a call node came to, and what that rests on. One per call node, for ever (B12).
@@ -38,6 +38,14 @@ export interface TerminalReceipt {
   readonly observedAt: number | null;
 }
 
+/**
+ * The one normalized word. A tool that reports an error of its own ends as `failed` in 2025-11-25 and as `completed` in
+ * 2026-07-28 (`isError: true` in both): here it failed.
+ */
+export function outcomeOf(status: TerminalStatus, result: ResultRef | null): TerminalStatus {
+  return status === 'completed' && result?.isError ? 'failed' : status;
+}
+
 /** The receipt of a record; a pure function of it, so that every acceptor writes the very same one. */
 export function terminalReceipt(context: ToolOperationContext): TerminalReceipt {
   const { terminal } = context;
@@ -45,7 +53,9 @@ export function terminalReceipt(context: ToolOperationContext): TerminalReceipt 
     ? 'given_up'
     : context.notSubmitted
       ? 'not_submitted'
-      : (terminal?.status ?? 'given_up');
+      : terminal === null
+        ? 'given_up'
+        : outcomeOf(terminal.status, context.result);
   const advances = outcome === 'completed' || outcome === 'failed';
   return {
     schema: 'terminalReceipt.v1',

@@ -474,6 +474,8 @@ function notSubmittedReason(event: OperationEvent): string {
       return `declared never created by ${event.by}: ${event.note}`;
     case 'lookup.neverCreated':
       return 'cancelled; the server proved that nothing was created';
+    case 'submit.begin':
+      return 'the adapter is being switched off: nothing new is submitted under it';
     case 'submit.inputRequired':
       return 'cancelled; the server had asked for input before it made a task';
     case 'input.deadlinePassed':

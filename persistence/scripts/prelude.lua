@@ -69,3 +69,11 @@ local function enter_due(due, score)
   redis.call('ZADD', KEYS[4], score, ARGV[2])
   if string.sub(ARGV[6], 1, 8) == 'process:' then redis.call('HSET', KEYS[5], ARGV[6], '1') end
 end
+
+-- The state of an adapter that is not active, or nil. `name` '': the step lets nothing be created, and no switch is asked.
+local function switched_off(switches, name)
+  if name == '' then return nil end
+  local state = redis.call('HGET', switches, name)
+  if state and state ~= 'active' then return state end
+  return nil
+end

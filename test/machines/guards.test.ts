@@ -200,6 +200,10 @@ const EXAMPLES: Record<GuardName, readonly [yes: Example, no: Example]> = {
     [{}, say.begin()],
     [{}, say.requeue(false)],
   ],
+  adapterIsEnded: [
+    [{}, say.ended()],
+    [{}, say.begin()],
+  ],
   keyIsValid: [
     [{ keyValidUntil: null }, say.begin()],
     [{ keyValidUntil: START - 1 }, say.begin()],

@@ -226,4 +226,16 @@ export const QUESTIONS: readonly Row[] = [
       },
     ],
   },
+  {
+    row: 'R4: under an adapter that is switched off nothing new is submitted; what was sent is found out',
+    scenarios: [
+      { title: 'nothing was sent', steps: [[say.ended(), 'CONCLUDING.notSubmitted']] },
+      { title: 'not the current step', steps: [[say.ended({ attempt: 2 }), 'refused']] },
+      {
+        title: 'an earlier attempt can still create it',
+        given: { attempt: 2, sentThroughAttempt: 1 },
+        steps: [[say.ended(), 'PARKED.searching'], parkedFor('late-submission-possible')],
+      },
+    ],
+  },
 ];

@@ -168,6 +168,8 @@ type Task = Partial<SeenTask>;
 export const say = {
   begin: (creationAllowed = true, under?: Under) =>
     fact('submit.begin', { creationAllowed, sender: 'sender-1' }, under),
+  ended: (under?: Under) =>
+    fact('submit.begin', { creationAllowed: true, adapterEnded: true, sender: 'sender-1' }, under),
   requeue: (creationAllowed = true, under?: Under) => fact('submit.requeue', { creationAllowed }, under),
   acknowledged: (task: Task = {}, under?: Under) => fact('submit.acknowledged', { task: taskOf(task) }, under),
   outcome: (result = RESULT, under?: Under) => fact('submit.outcome', { result }, under),

@@ -9,7 +9,7 @@ import {
 import { type LedgerOptions, openLedger } from '../../persistence/index.ts';
 import { Keys } from '../../persistence/keys.ts';
 import type { ScriptHost } from '../../persistence/script-host.ts';
-import { acceptStep, fields, NAMESPACE, newOperation, step, unique } from './steps.ts';
+import { acceptStep, fields, NAMESPACE, newOperation, recordOf, step, unique } from './steps.ts';
 
 /** A store under test, behind the ledger's back. */
 export interface StoreUnderTest {
@@ -128,7 +128,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
 
       it('can start with a lease', async () => {
         const operationId = newOperation(ledger);
-        const { record } = await ledger.create(step(operationId), { owner: 'a', ms: 1000 });
+        const record = recordOf(await ledger.create(step(operationId), { owner: 'a', ms: 1000 }));
         expect(record.lease).toEqual({ owner: 'a', epoch: '1', until: clock + 1000 });
         expect(await claim('b')).toEqual({ claimed: [], nextDueAt: clock + 1000 });
         expect((await claim('a')).claimed).toEqual([]);
@@ -621,6 +621,58 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         } while (cursor !== null);
         expect(seen.sort()).toEqual(all.sort());
         await expect(ledger.list({ limit: 1, cursor: 'x' })).rejects.toThrow(/no cursor/);
+      });
+    });
+
+    describe('switches', () => {
+      const creates = 'mcp-test';
+      afterEach(() => ledger.setAdapter(creates, 'active'));
+
+      it('R4: an adapter that was never switched is active', async () => {
+        const operationId = newOperation(ledger);
+        expect(await ledger.adapterState('never-set', operationId)).toBe('active');
+        expect(await ledger.create(step(operationId, { creates: 'never-set' }), null)).toMatchObject({
+          kind: 'created',
+        });
+      });
+
+      it.each(['draining', 'disabled'] as const)('R4: %s: nothing is created, and nothing is sent', async (state) => {
+        const before = newOperation(ledger);
+        await ledger.create(step(before, { creates }), null);
+        await ledger.setAdapter(creates, state);
+        const after = newOperation(ledger);
+        expect(await ledger.create(step(after, { creates }), null)).toEqual({ kind: 'switchedOff', state });
+        expect(await ledger.load(after)).toBeNull();
+        const sending = { ...step(before, { creates }), expectedRevision: '1' };
+        expect(await ledger.commit(sending)).toEqual({ kind: 'switchedOff', state });
+        expect((await ledger.load(before))?.revision).toBe('1');
+        // Everything else goes on.
+        expect(await ledger.commit({ ...step(before), expectedRevision: '1' })).toMatchObject({ kind: 'committed' });
+        expect(await ledger.create(step(newOperation(ledger), { creates: 'other' }), null)).toMatchObject({
+          kind: 'created',
+        });
+      });
+
+      it('R4: a step that was taken before is answered as taken, also when its adapter is off by now', async () => {
+        const operationId = newOperation(ledger);
+        const first = step(operationId, { creates });
+        const second = { ...step(operationId, { creates }), expectedRevision: '1' };
+        await ledger.create(first, null);
+        await ledger.commit(second);
+        await ledger.setAdapter(creates, 'draining');
+        expect(await ledger.create(first, null)).toMatchObject({ kind: 'created' });
+        expect(await ledger.commit(second)).toEqual({ kind: 'committed', revision: '2' });
+      });
+
+      it('R4: a change is in every partition when it is complete, and can be taken back', async () => {
+        await ledger.setAdapter(creates, 'draining');
+        const states = (await ledger.adapters())[creates];
+        expect(states?.length).toBeGreaterThan(1);
+        expect(new Set(states)).toEqual(new Set(['draining']));
+        const operationId = newOperation(ledger);
+        expect(await ledger.adapterState(creates, operationId)).toBe('draining');
+        await ledger.setAdapter(creates, 'active');
+        expect(await ledger.create(step(operationId, { creates }), null)).toMatchObject({ kind: 'created' });
       });
     });
 

@@ -1,4 +1,10 @@
-import type { AcceptFields, OperationLedger, Step } from '../../machines/operation-ledger.ts';
+import type {
+  AcceptFields,
+  CreateAnswer,
+  OperationLedger,
+  Step,
+  StoredRecord,
+} from '../../machines/operation-ledger.ts';
 
 export const NAMESPACE = 'test';
 
@@ -45,4 +51,10 @@ export function acceptStep(operationId: string, expectedRevision: string, change
     receipt,
     receiptId: `r-${operationId}`,
   };
+}
+
+/** The record of a step that must have been taken. */
+export function recordOf(answer: CreateAnswer): StoredRecord {
+  if (answer.kind === 'switchedOff') throw new Error(`the adapter is ${answer.state}`);
+  return answer.record;
 }

@@ -1,6 +1,7 @@
 import type { PayloadWrite } from '../../operation-ledger.ts';
 import type { ResultRef } from '../../tool-operation/context.ts';
 import { acceptFieldsOf } from '../../tool-operation/guards.ts';
+import { outcomeOf } from '../../tool-operation/receipt.ts';
 import type { OperationDrive } from '../drive.ts';
 import { type GuardedOutput, type OutputGuard, type OutputVerdict, stampOf } from '../environment.ts';
 import { storable } from '../facts.ts';
@@ -50,7 +51,7 @@ async function judgeOutput(
     operationId: drive.operationId,
     callNodeId: context.callNodeId,
     tool: context.tool.name,
-    outcome: terminal.status,
+    outcome: outcomeOf(terminal.status, result) as 'completed' | 'failed',
     isError: result.isError,
     value: openPayload(text, result.kind) as GuardedOutput['value'],
   };

@@ -20,7 +20,7 @@ export const lookup: RunEffect = async (drive, issued, signal) => {
     if (status.kind === 'status') outcome = { kind: 'found', task: status.task };
     else if (status.kind === 'unknown') outcome = status;
   }
-  outcome ??= notAskable(drive);
+  outcome ??= await notAskable(drive);
   if (outcome === null) {
     const call = context.capabilities.lookup === 'repeat' ? { call: await storedRequest(drive) } : {};
     outcome = await session.lookup(
@@ -42,13 +42,15 @@ export const lookup: RunEffect = async (drive, issued, signal) => {
 };
 
 /** Why the key is not asked for, or `null`. A look-up that repeats the call must not create what nobody wants any more. */
-function notAskable({ env, context }: OperationDrive): LookupOutcome | null {
+async function notAskable({ env, context, operationId }: OperationDrive): Promise<LookupOutcome | null> {
   if (context.capabilities.lookup === 'none') {
     return { kind: 'unavailable', reason: 'the server declared no look-up by submission key' };
   }
   if (context.capabilities.lookup === 'closing') return null;
   if (mayRepeatCall(context, env.time.now())) {
-    return env.creationAllowed() ? null : { kind: 'unknown', reason: 'creating operations is switched off' };
+    const active = (await env.ledger.adapterState(context.protocol, operationId)) === 'active';
+    if (active && env.creationAllowed()) return null;
+    return { kind: 'unknown', reason: 'creating operations is switched off' };
   }
   return { kind: 'unavailable', reason: 'only the call itself could be repeated, and that might create an operation' };
 }
