@@ -68,6 +68,7 @@ export const PLANTED = {
         },
       };
     }),
+  'a question that was answered is asked again': () => forced('asksOnlyNew', true),
   'it parks for ever at the first failure': () =>
     edited((chart) => {
       const disputed = {

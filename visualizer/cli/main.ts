@@ -2,6 +2,7 @@
 /** `toolop`: one long-running tool call on a terminal. Decides nothing: what may follow what is the chart's. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { addAdapters } from './commands/adapters.ts';
 import { addAnswer } from './commands/answer.ts';
 import { addAttach } from './commands/attach.ts';
 import { addCancel } from './commands/cancel.ts';
@@ -34,7 +35,8 @@ const program = new Command('toolop')
   .exitOverride()
   .configureOutput({ outputError: () => undefined })
   .addHelpText('after', `\nEach command has examples: toolop run --help\n\n${EXIT_CODES_HELP}`);
-for (const add of [addRun, addList, addShow, addAttach, addCancel, addAnswer, addReconcile]) add(program, finish);
+for (const add of [addRun, addList, addShow, addAttach, addCancel, addAnswer, addReconcile, addAdapters])
+  add(program, finish);
 for (const command of program.commands) command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
 
 try {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
-import { Executor, type OperationLedger, systemClock } from '../../machines/index.ts';
+import { Executor, type OperationLedger, type OperationProtocol, systemClock } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
 import { ExitCode } from './exit-codes.ts';
 import { asFailure, CliFailure, usage } from './failure.ts';
@@ -41,6 +41,10 @@ export interface WorkplaceNeeds {
   readonly serves?: boolean;
 }
 
+const protocolsWith = (lastWords: LastWords): readonly OperationProtocol[] => [mcp20251125({ stderr: lastWords.take })];
+/** What this command can speak. */
+export const adapterIds: readonly string[] = protocolsWith(new LastWords()).map(({ id }) => id);
+
 export async function atWork(
   options: CommonOptions,
   output: Output,
@@ -55,7 +59,7 @@ export async function atWork(
     const executor = new Executor({
       ledger,
       namespace: options.namespace,
-      protocols: [mcp20251125({ stderr: lastWords.take })],
+      protocols: protocolsWith(lastWords),
       log: output.log,
     });
     executors.push(executor);

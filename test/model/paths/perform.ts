@@ -39,6 +39,7 @@ const WIRE: Readonly<Record<Method, string>> = {
   cancel: 'tasks/cancel',
   lookup: 'dev.toolop/lookup',
   deliver: 'elicitation/create',
+  update: 'tasks/update',
 };
 
 export class Performer {

@@ -64,4 +64,32 @@ export const SETTINGS: readonly Setting[] = [
     { name: 'lying-cooperative', about: 'says what is not so, of cancels too', cancel: 'cooperative', lies: true },
     { lies: 2, times: 0, losses: 0 },
   ),
+  setting(
+    {
+      name: 'asking-by-status',
+      about: 'MCP 2026-07-28: two questions by key, told with the status; a cancel is only heard',
+      cancel: 'cooperative',
+      questions: 2,
+      input: 'status',
+    },
+    { duplicates: 1, times: 0 },
+  ),
+  setting({
+    name: 'asking-first',
+    about: 'MCP 2026-07-28: asks before it makes a task',
+    lookup: 'closing',
+    cancel: 'cooperative',
+    input: 'status',
+    asksFirst: true,
+  }),
+  setting(
+    {
+      name: 'repeating',
+      about: 'AIP-151 with AIP-155: the same call under the same key is the look-up',
+      lookup: 'repeat',
+      deduplicates: true,
+      cancel: 'cooperative',
+    },
+    { duplicates: 1 },
+  ),
 ];

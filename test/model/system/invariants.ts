@@ -65,10 +65,12 @@ export function mustEnd(system: System, world: World): boolean {
   if (context.taskId !== null) return true;
   if (context.keyValidUntil === PAST) return false;
   if (world[At.task] === Task.none && path.startsWith('SUBMITTING.queued')) return true;
+  if (contract.lookup === 'repeat') return context.cancel === null && path !== 'PARKED.waiting';
   return contract.lookup === 'closing' && !contract.atOnce && path !== 'PARKED.waiting';
 }
 
 function answerCanReach(system: System, world: World, question: number): boolean {
+  if (system.contract.input === 'status') return true;
   if (question === Question.waiting) return true;
   // Whoever holds the channel must be the one that the record has waiting for it.
   if (question === Question.none || !HOLDING.has(system.record(world).effect)) return false;

@@ -19,7 +19,7 @@ import { OPERATION, QUESTION, stored } from './values.ts';
 
 /** What states owe, performed: the production table, or one with a planted bug. */
 export type Effects = Readonly<Record<Effect, RunEffect>>;
-export type Method = 'submit' | 'status' | 'result' | 'cancel' | 'lookup' | 'deliver';
+export type Method = 'submit' | 'status' | 'result' | 'cancel' | 'lookup' | 'deliver' | 'update';
 /** What the channel of this drive has to say. */
 export type News = 'none' | 'question' | 'broken' | 'result';
 
@@ -71,6 +71,7 @@ export async function perform(
     result: () => asked('result'),
     cancel: () => asked('cancel'),
     lookup: () => asked('lookup'),
+    answerInput: () => asked('update'),
     openInput: (_: unknown, events: InputChannelEvents) => {
       speak = events;
       return { deliver: () => asked('deliver'), close: () => undefined };
@@ -95,6 +96,7 @@ export async function perform(
       readPayload: async (_: string, digest: string) => stored.get(digest) ?? null,
       ownTask: async (_: string, taskId: string) => (taskId === 'foreign' ? 'another operation' : OPERATION),
       takePermit: async () => ({ waitMs: 0 }),
+      adapterState: async () => 'active',
     },
     rate: { qps: 1, burst: 1 },
     requestTimeoutMs: 2 ** 30,

@@ -3,6 +3,7 @@
  * every request is answered by what the contract allows, all possibilities at once.
  */
 import type {
+  AnswerOutcome,
   CancelOutcome,
   LookupOutcome,
   ResultOutcome,
@@ -13,7 +14,7 @@ import type {
 import type { Capabilities, ServerStatus } from '../../../machines/tool-operation/context.ts';
 import { NOW } from './abstraction.ts';
 import type { Method } from './performance.ts';
-import { BORN, FAILURE, RESULTS } from './values.ts';
+import { BORN, FAILURE, keyed, RESULTS } from './values.ts';
 
 export interface Contract {
   readonly name: string;
@@ -25,6 +26,10 @@ export interface Contract {
   readonly questions: number;
   /** A question whose channel broke before an answer is asked again on the next one. */
   readonly asksAgain: boolean;
+  /** Questions come on a channel of one connection (2025-11-25), or with the status, by key (2026-07-28). */
+  readonly input: 'channel' | 'status';
+  /** The call itself is answered with a question first, and is sent again with the answer (2026-07-28). */
+  readonly asksFirst: boolean;
   /** Ignores the wish for a task: does the work and answers with the result. */
   readonly atOnce: boolean;
   /** Forgets a task some time after its expiry, with or without a receipt to show. */
@@ -42,6 +47,8 @@ export const HONEST: Contract = {
   cancel: 'terminal',
   questions: 0,
   asksAgain: false,
+  input: 'channel',
+  asksFirst: false,
   atOnce: false,
   forgets: 'never',
   lies: false,
@@ -53,8 +60,8 @@ export const capabilitiesOf = (contract: Contract): Capabilities => ({
   cancelEvidence: contract.cancel === 'cooperative' ? 'cooperative' : 'terminal',
   lookup: contract.lookup,
   deduplicates: contract.deduplicates,
-  input: contract.questions > 0 ? 'channel' : 'none',
-  inputRedelivery: false,
+  input: contract.questions > 0 || contract.asksFirst ? contract.input : 'none',
+  inputRedelivery: contract.input === 'status',
   effectFree: false,
 });
 
@@ -70,6 +77,10 @@ export interface ServerState {
   closedThrough: number;
   cancelAsked: number;
   reborn: number;
+  /** How many questions were asked, whether the last of them is open, and how often it was answered. */
+  asked: number;
+  open: boolean;
+  answers: number;
 }
 
 /** Answers are named, so that a state of the world can hold one. */
@@ -111,12 +122,21 @@ export interface Processed {
   readonly isLie: boolean;
 }
 
+/** What the server reads in a request. */
+export interface Request {
+  readonly method: Method;
+  readonly attempt: number;
+  /** The call brings the answer to what it was answered with before. */
+  readonly answers: boolean;
+  /** The question that an answer names. */
+  readonly question: number;
+}
+
 /** `keyIsOver`: the published retention of the submission key is over, and the server may have forgotten it. */
 export function processed(
   contract: Contract,
   server: ServerState,
-  method: Method,
-  attempt: number,
+  { method, attempt, answers, question }: Request,
   keyIsOver: boolean,
 ): Processed[] {
   const status = STATUS[server.task] as ServerStatus;
@@ -130,6 +150,12 @@ export function processed(
       task: view(word, contract, 't1', born),
     } satisfies StatusOutcome);
   const exists = server.task !== Task.none;
+  const asking = (number: number) =>
+    code(`${forgetting} asks ${number}`, {
+      kind: 'status',
+      task: view('input_required', contract),
+      inputRequests: keyed(number),
+    } satisfies StatusOutcome);
 
   switch (method) {
     case 'submit': {
@@ -144,9 +170,12 @@ export function processed(
           sessionId: null,
         } satisfies SubmitOutcome);
       const atOnce = code('outcome', { kind: 'outcome', payload: RESULTS.made } satisfies SubmitOutcome);
+      const first = keyed(1);
       // No request is on its way for longer than the server remembers its key.
       if (exists && contract.deduplicates && keyIsOver) says(SILENCE);
       else if (exists && contract.deduplicates && server.known) says(contract.atOnce ? atOnce : acknowledged(status));
+      else if (contract.asksFirst && !answers)
+        says(code('asks first', { kind: 'inputRequired', requests: first, requestState: 's' } satisfies SubmitOutcome));
       else if (contract.atOnce)
         says(atOnce, exists ? { second: Math.min(2, server.second + 1) } : { task: Task.completed });
       else says(acknowledged('working'), exists ? { second: Math.min(2, server.second + 1) } : { task: Task.working });
@@ -155,7 +184,12 @@ export function processed(
     case 'status':
       if (!exists || !server.known || contract.atOnce)
         says(code('no such task', { kind: 'notFound', reason: 'no such task' } satisfies StatusOutcome));
-      else says(statusCode(status));
+      else if (contract.input === 'status' && server.open) says(asking(server.asked));
+      else {
+        says(statusCode(status));
+        // Eventually consistent: an answer that was heard may not show yet.
+        if (contract.input === 'status' && server.asked > 0 && server.task === Task.working) says(asking(server.asked));
+      }
       break;
     case 'result':
       if (!exists || !server.known || contract.atOnce)
@@ -182,7 +216,15 @@ export function processed(
       else says(code('cancel heard', { kind: 'acknowledged' } satisfies CancelOutcome), { cancelAsked: 1 });
       break;
     case 'lookup':
-      if (exists && server.known && !contract.atOnce)
+      if (contract.lookup === 'repeat') {
+        const again = code(`${forgetting} found ${exists ? status : 'working'}`, {
+          kind: 'found',
+          task: view(exists ? status : 'working', contract),
+        } satisfies LookupOutcome);
+        // No request is on its way for longer than the server remembers its key.
+        if (keyIsOver) says(SILENCE);
+        else says(again, exists ? {} : { task: Task.working });
+      } else if (exists && server.known && !contract.atOnce)
         says(
           code(`${forgetting} found ${status}`, {
             kind: 'found',
@@ -202,6 +244,15 @@ export function processed(
           { closedThrough: Math.max(server.closedThrough, attempt) },
         );
       break;
+    case 'update': {
+      const isAnswer = server.open && question === server.asked;
+      const goesOn = server.task === Task.input ? { task: Task.working } : {};
+      says(
+        code('update heard', { kind: 'delivered' } satisfies AnswerOutcome),
+        isAnswer ? { open: false, answers: server.answers + 1, ...goesOn } : {},
+      );
+      break;
+    }
     case 'deliver':
       break;
   }

@@ -8,8 +8,8 @@ import type { OperationMachine } from '../../../machines/tool-operation/snapshot
 import { DEADLINES, type Deadline, NOW, PAST, ROUND } from './abstraction.ts';
 import type { Effects, Method, News, Performance, Situation } from './performance.ts';
 import { type KnownRecord, type RecordId, Records, type Written } from './records.ts';
-import { answerName, type Contract, processed, type ServerState, SILENCE, Task } from './server.ts';
-import { FAILURE, REPLY, RESULTS } from './values.ts';
+import { answerName, type Contract, processed, type Request, type ServerState, SILENCE, Task } from './server.ts';
+import { FAILURE, numberOf, REPLY, RESULTS } from './values.ts';
 import { At, Channel, Drive, driveAt, Flag, Orphan, Question, Stage, type World } from './world.ts';
 
 /** How many faults of each kind may happen on one way through the system. */
@@ -32,7 +32,7 @@ export interface Step {
   readonly violation: string | null;
 }
 
-const METHODS: readonly Method[] = ['submit', 'status', 'result', 'cancel', 'lookup', 'deliver'];
+const METHODS: readonly Method[] = ['submit', 'status', 'result', 'cancel', 'lookup', 'deliver', 'update'];
 /** What a drive keeps in its memory between two steps. */
 export const HOLDING: ReadonlySet<Effect | null> = new Set<Effect>([
   'listen',
@@ -162,7 +162,7 @@ class Expansion {
   #claim(executor: number): void {
     const { context } = this.#record.snapshot;
     const epoch = this.#epochOf(executor);
-    if (context.executionEpoch > epoch) return;
+    if (context.executionEpoch > epoch || this.#waitsForHuman()) return;
     const claimed = this.world.slice();
     claimed[At.lease] = executor + 1;
     claimed[driveAt(executor, Drive.stage)] = Stage.idle;
@@ -173,6 +173,16 @@ class Expansion {
       return;
     }
     this.#perform(claimed, executor);
+  }
+
+  /** Nobody holds a channel: the record is due when the deadline of its question is over. */
+  #waitsForHuman(): boolean {
+    const { effect, snapshot } = this.#record;
+    return effect === 'holdInput' && !this.#onChannel() && snapshot.context.input?.deadline !== PAST;
+  }
+
+  #onChannel(): boolean {
+    return this.system.contract.input === 'channel';
   }
 
   #goOn(executor: number): void {
@@ -279,7 +289,7 @@ class Expansion {
       return;
     }
     const label = `${method} of ${NAMES[executor]}`;
-    for (const { server, answer, isLie } of this.#processed(method, this.#attemptOf(executor, method))) {
+    for (const { server, answer, isLie } of this.#processed(this.#requestOf(executor, method))) {
       const next = isLie ? this.#spend(At.lies) : this.world.slice();
       if (!next) continue;
       this.#serve(next, server);
@@ -319,11 +329,14 @@ class Expansion {
 
   #orphanOf(executor: number): number {
     const method = METHODS[this.#at(driveAt(executor, Drive.method))] as Method;
+    const request = this.#requestOf(executor, method);
     switch (method) {
       case 'submit':
-        return Orphan.submit + this.#attemptOf(executor, method);
+        return (request.answers ? Orphan.answered : Orphan.submit) + request.attempt;
       case 'lookup':
-        return Orphan.lookup + this.#attemptOf(executor, method);
+        return Orphan.lookup + request.attempt;
+      case 'update':
+        return Orphan.update + request.question;
       case 'cancel':
         return Orphan.cancel;
       case 'deliver':
@@ -333,9 +346,10 @@ class Expansion {
     }
   }
 
-  #attemptOf(executor: number, method: Method): number {
+  #requestOf(executor: number, method: Method): Request {
     const issued = this.system.records.get(this.#at(driveAt(executor, Drive.record))).snapshot.context;
-    return method === 'lookup' ? issued.sentThroughAttempt : issued.attempt;
+    const attempt = method === 'lookup' ? issued.sentThroughAttempt : issued.attempt;
+    return { method, attempt, answers: issued.input?.replyDigest != null, question: numberOf(issued) };
   }
 
   #hear(executor: number): void {
@@ -517,7 +531,8 @@ class Expansion {
     const flags = world[driveAt(executor, Drive.flags)] as number;
     this.#keepChannelOnlyFor(world, executor, effect);
     const isNeeded =
-      (effect === 'submit' && (flags & Flag.sender) !== 0) || ((flags & Flag.zombie) === 0 && HOLDING.has(effect));
+      (effect === 'submit' && (flags & Flag.sender) !== 0) ||
+      ((flags & Flag.zombie) === 0 && HOLDING.has(effect) && this.#onChannel());
     if (isNeeded) world[driveAt(executor, Drive.stage)] = Stage.idle;
     else this.#end(world, executor);
   }
@@ -566,6 +581,7 @@ class Expansion {
       return { taken: true, violation: 'F2: a passing status is applied after a later one was' };
     const reopened =
       event.type === 'input.requested' &&
+      after.path === 'INPUT_REQUIRED.awaiting' &&
       world[At.question] === Question.none &&
       !after.snapshot.context.input?.possiblyRepeat;
     return {
@@ -580,7 +596,12 @@ class Expansion {
     if (method === 'submit' && context.sentThroughAttempt < context.attempt)
       return 'the call is sent before the record says so';
     if (method === 'cancel' && context.cancel === null) return 'a cancel is sent that nobody recorded';
-    if (method === 'deliver' && context.input?.delivery !== 'attempted')
+    if (method === 'lookup' && context.capabilities.lookup === 'repeat') {
+      if (context.cancel !== null) return 'a call that nobody wants any more is repeated';
+      if (context.keyValidUntil === PAST) return 'a call is repeated when its key may be forgotten';
+      if (context.taskId !== null) return 'a call is repeated although its task is known';
+    }
+    if ((method === 'deliver' || method === 'update') && context.input?.delivery !== 'attempted')
       return 'an answer is written before the record says so';
     return null;
   }
@@ -595,6 +616,9 @@ class Expansion {
       closedThrough: this.#at(At.closedThrough),
       cancelAsked: this.#at(At.cancelAsked),
       reborn: this.#at(At.reborn),
+      asked: this.#at(At.asked),
+      open: this.#at(At.question) !== Question.none,
+      answers: this.#at(At.answers),
     };
   }
 
@@ -605,11 +629,13 @@ class Expansion {
     world[At.closedThrough] = server.closedThrough;
     world[At.cancelAsked] = server.cancelAsked;
     world[At.reborn] = server.reborn;
+    if (!server.open) world[At.question] = Question.none;
+    world[At.answers] = server.answers;
   }
 
-  #processed(method: Method, attempt: number) {
+  #processed(request: Request) {
     const keyIsOver = this.#record.snapshot.context.keyValidUntil === PAST;
-    return processed(this.system.contract, this.#serverState(), method, attempt, keyIsOver);
+    return processed(this.system.contract, this.#serverState(), request, keyIsOver);
   }
 
   #lateAnswer(): void {
@@ -647,13 +673,12 @@ class Expansion {
         this.#push('progress', 'an answer without a sender arrives', next);
         continue;
       }
-      const method = code === Orphan.cancel ? 'cancel' : code >= Orphan.lookup ? 'lookup' : 'submit';
-      const attempt = code >= Orphan.lookup ? code - Orphan.lookup : code - Orphan.submit;
-      for (const { server, answer, isLie } of this.#processed(method, attempt)) {
+      const request = requestOf(code);
+      for (const { server, answer, isLie } of this.#processed(request)) {
         if (isLie) continue;
         const next = without.slice();
         this.#serve(next, server);
-        this.#push('progress', `${method} without a sender arrives: ${answerName(answer)}`, next);
+        this.#push('progress', `${request.method} without a sender arrives: ${answerName(answer)}`, next);
       }
     }
   }
@@ -714,7 +739,7 @@ class Expansion {
   #human(): void {
     const { path, snapshot } = this.#record;
     const { context } = snapshot;
-    if (path === 'INPUT_REQUIRED.awaiting' && context.input !== null) {
+    if (this.#record.effect === 'holdInput' && context.input !== null) {
       const reply = { ...stamp, type: 'input.reply', round: ROUND, replyDigest: REPLY } as const;
       this.#command({ ...reply, schemaDigest: context.input.schemaDigest }, this.world.slice(), 'progress');
     }
@@ -756,19 +781,35 @@ class Expansion {
   }
 }
 
+/** A request whose sender is gone, as the server reads it. */
+function requestOf(code: number): Request {
+  const as = (method: Method, base: number) => ({ method, attempt: code - base, answers: false, question: 0 });
+  if (code >= Orphan.update) return { ...as('update', Orphan.update), question: code - Orphan.update };
+  if (code >= Orphan.answered) return { ...as('submit', Orphan.answered), answers: true };
+  if (code >= Orphan.lookup) return as('lookup', Orphan.lookup);
+  if (code >= Orphan.submit) return as('submit', Orphan.submit);
+  return as('cancel', Orphan.cancel);
+}
+
+/** A request that makes an operation where there is none. */
+const creates = (contract: Contract, method: Method | undefined): boolean =>
+  method === 'submit' || (method === 'lookup' && contract.lookup === 'repeat');
+
 /** A call that can still create an operation: on the wire, or with an executor that may still write it. */
 export function callIsUnderWay(system: System, world: World): boolean {
   const open = (attempt: number) => attempt > (world[At.closedThrough] as number);
   for (const executor of [0, 1]) {
     const column = (name: number) => world[driveAt(executor, name)] as number;
-    const isAsking = column(Drive.stage) === Stage.asking && METHODS[column(Drive.method)] === 'submit';
+    const isAsking = column(Drive.stage) === Stage.asking && creates(system.contract, METHODS[column(Drive.method)]);
     if (isAsking && open(system.records.get(column(Drive.record)).snapshot.context.attempt)) return true;
     const mayWrite = (column(Drive.flags) & Flag.sender) !== 0 && (column(Drive.flags) & Flag.zombie) === 0;
     if (mayWrite && open(system.record(world).snapshot.context.attempt)) return true;
   }
   return [At.orphan, At.orphan2].some((column) => {
     const code = world[column] as number;
-    return code > Orphan.submit && code < Orphan.lookup && open(code - Orphan.submit);
+    if (code < Orphan.submit) return false;
+    const { method, attempt } = requestOf(code);
+    return creates(system.contract, method) && open(attempt);
   });
 }
 

@@ -1,9 +1,9 @@
 /** The few concrete values of the closed model: one operation, its request, its results, its question. */
 
 import { storedPayload } from '../../../machines/actor/facts.ts';
-import { askedOnChannel } from '../../../machines/actor/question.ts';
+import { askedOnChannel, keyDigest } from '../../../machines/actor/question.ts';
 import { canonicalJson, sha256 } from '../../../machines/digest.ts';
-import type { InputRequest, Payload } from '../../../machines/operation-protocol.ts';
+import type { InputRequest, InputRequests, Payload } from '../../../machines/operation-protocol.ts';
 import {
   type Capabilities,
   RECORD_SCHEMA,
@@ -14,6 +14,12 @@ import { CURSOR, FUTURE, NOW, ROUND } from './abstraction.ts';
 export const OPERATION = 'op-1';
 export const BORN = 'born';
 export const QUESTION: InputRequest = { message: 'go on?', schema: { type: 'object' } };
+
+/** The question with this number, where questions have keys. */
+export const keyed = (number: number): InputRequests => ({ [`q${number}`]: QUESTION });
+/** The number of the question that a record's round is about. */
+export const numberOf = (context: ToolOperationContext): number =>
+  [1, 2].find((number) => context.input?.keys.includes(keyDigest(`q${number}`))) ?? 0;
 
 /** Payloads of the ledger, by digest. */
 export const stored = new Map<string, string>();

@@ -46,7 +46,7 @@ export const At = {
 } as const;
 /** Where the question is that the task waits for: nowhere, not delivered yet, on the channel of one of the two, lost with it. */
 export const Question = { none: 0, waiting: 1, first: 2, second: 3, lost: 4 } as const;
-export const Orphan = { none: 0, cancel: 1, answer: 2, submit: 10, lookup: 20 } as const;
+export const Orphan = { none: 0, cancel: 1, answer: 2, submit: 10, lookup: 20, answered: 30, update: 40 } as const;
 
 export const driveAt = (executor: number, column: number) => At.drive + executor * Drive.size + column;
 

@@ -1,0 +1,54 @@
+/** Switching an adapter off, per protocol revision, while it is at work (R4). */
+import type { AdapterState, OperationLedger, OperationSummary } from '../operation-ledger.ts';
+import { readSnapshot } from '../tool-operation/snapshot.ts';
+
+const PAGE = 500;
+/** Of so many operations the ids are given; of all, the number. */
+const MAX_NAMED = 100;
+
+export interface StillNeeded {
+  readonly operationId: string;
+  readonly state: string;
+}
+export type Switched =
+  | { readonly kind: 'switched'; readonly state: AdapterState }
+  /** Operations need the adapter: get, cancel, result and look-up go on until the last of them is terminal. */
+  | { readonly kind: 'refused'; readonly count: number; readonly needed: readonly StillNeeded[] };
+
+/**
+ * Sets the state of an adapter for the whole fleet. `disabled` drains it first, so that no operation can begin while it is
+ * looked for one that still needs it, and stays `draining` where there is one.
+ */
+export async function switchAdapter(ledger: OperationLedger, adapter: string, state: AdapterState): Promise<Switched> {
+  if (state !== 'disabled') {
+    await ledger.setAdapter(adapter, state);
+    return { kind: 'switched', state };
+  }
+  await ledger.setAdapter(adapter, 'draining');
+  const open = await openOperations(ledger, adapter);
+  if (open.length > 0) return { kind: 'refused', count: open.length, needed: open.slice(0, MAX_NAMED) };
+  await ledger.setAdapter(adapter, 'disabled');
+  return { kind: 'switched', state };
+}
+
+/** Every operation under this adapter that is not over. */
+export async function openOperations(ledger: OperationLedger, adapter: string): Promise<readonly StillNeeded[]> {
+  const found: StillNeeded[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<OperationLedger['list']>> = await ledger.list({
+      limit: PAGE,
+      ...(cursor === null ? {} : { cursor }),
+    });
+    for (const operation of page.operations) if (needs(operation, adapter)) found.push(nameOf(operation));
+    cursor = page.cursor;
+  } while (cursor !== null);
+  return found;
+}
+
+const nameOf = ({ operationId, state }: OperationSummary): StillNeeded => ({ operationId, state });
+
+function needs({ operationId, snapshot }: OperationSummary, adapter: string): boolean {
+  const opened = readSnapshot(operationId, snapshot);
+  return opened.status !== 'done' && opened.context.protocol === adapter;
+}
