@@ -1,12 +1,11 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type Endpoint, EndpointUnavailable, type ResumeState } from '../../machines/operation-protocol.ts';
+import { type Link, parseUrl, startLink, stdioLink } from './links.ts';
 import type { Settings } from './options.ts';
-import { errorCode } from './rpc/call.ts';
 import { Connection, describe } from './rpc/connection.ts';
 import { currentExchange } from './rpc/exchange.ts';
 import { createHttpLink } from './rpc/http-fetch.ts';
 import type { Reply } from './rpc/reply.ts';
-import { BoundedStdioTransport } from './rpc/stdio-link.ts';
 
 export interface OpenedConnection {
   readonly connection: Connection;
@@ -20,23 +19,13 @@ export interface OpenedConnection {
   close(): Promise<void>;
 }
 
-interface Opening extends Pick<OpenedConnection, 'connection' | 'listen' | 'close'> {
-  /** How the server's process ended, in words; `null`: it lives, or is not ours. */
-  ending(): Promise<string | null>;
+interface Opening extends Link {
+  listen(): void;
 }
-
-/** A broken pipe can be seen before the end of the process that held it, ms. */
-const ENDING_MS = 500;
 
 /** How soon and how late a broken stream is opened again, ms. */
 const MIN_RESUME_MS = 250;
 const MAX_RESUME_MS = 60_000;
-
-/** What the system says of a command that it cannot start. */
-const NOT_STARTED: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such command, or no such working directory',
-  EACCES: 'the command may not be executed',
-};
 
 /** Opens a connection and initializes it, or takes up an earlier HTTP session (B1; design section 5, "resuming needs"). */
 export async function open(
@@ -47,15 +36,11 @@ export async function open(
 ): Promise<OpenedConnection> {
   const sessionId = endpoint.kind === 'http' ? (resume?.sessionId ?? null) : null;
   const { connection, listen, close, ending } =
-    endpoint.kind === 'http' ? httpConnection(endpoint, sessionId, settings) : stdioConnection(endpoint, settings);
+    endpoint.kind === 'http'
+      ? httpConnection(endpoint, sessionId, settings)
+      : { ...stdioLink(endpoint, settings), listen: () => undefined };
   try {
-    await connection.start().catch((error: unknown) => {
-      const code = errorCode(error) ?? 'no code';
-      const why = NOT_STARTED[code];
-      throw new EndpointUnavailable(
-        `the server's process cannot be started${why === undefined ? '' : `: ${why}`} (${code})`,
-      );
-    });
+    await startLink(connection);
     if (sessionId !== null) {
       connection.speak(resume?.protocolVersion ?? protocolVersion);
       await takeUp(connection, settings);
@@ -116,29 +101,6 @@ function httpConnection(endpoint: Endpoint & { kind: 'http' }, sessionId: string
   };
 }
 
-function stdioConnection(endpoint: Endpoint & { kind: 'stdio' }, settings: Settings): Opening {
-  const transport = new BoundedStdioTransport(
-    {
-      command: endpoint.command,
-      args: [...endpoint.args],
-      stderr: settings.stderr,
-      ...(endpoint.env === undefined ? {} : { env: { ...endpoint.env } }),
-      ...(endpoint.cwd === undefined ? {} : { cwd: endpoint.cwd }),
-    },
-    settings.maxMessageBytes,
-    (requestId) => {
-      if (requestId !== null) connection.oversized(requestId);
-    },
-  );
-  const connection = new Connection(transport, { overHttp: false, graceMs: settings.resumeGraceMs });
-  return {
-    connection,
-    listen: () => undefined,
-    close: () => connection.close(),
-    ending: () => transport.ending(ENDING_MS),
-  };
-}
-
 async function initialize(
   connection: Connection,
   settings: Settings,
@@ -173,9 +135,4 @@ async function takeUp(connection: Connection, settings: Settings): Promise<void>
 function unavailable(what: string, reply: Reply, resumed: boolean): EndpointUnavailable {
   const refused = reply.kind === 'http' && resumed && reply.status === 404;
   return new EndpointUnavailable(`${what}: ${describe(reply)}`, refused);
-}
-
-function parseUrl(url: string): URL {
-  if (!URL.canParse(url)) throw new EndpointUnavailable('the endpoint is not a URL');
-  return new URL(url);
 }

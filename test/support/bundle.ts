@@ -14,6 +14,7 @@ const PROGRAMS = [
   'test/support/executor-process.ts',
   'test/support/parent-process.ts',
   'test/support/scripted/main.ts',
+  'test/support/scripted-2026/main.ts',
   'test/faults/wire-proxy.ts',
   'test/persistence/writer.ts',
   'test/gates/field/main.ts',

@@ -9,6 +9,8 @@ export interface CallOptions {
   /** Gets the answer that comes after an inconclusive end. Keeps the connection of the request open. */
   readonly late?: (reply: Reply) => void;
   readonly freshConnection?: boolean;
+  /** Further HTTP headers of the request. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** After the last byte of a stream, the time that the SDK's parser gets to hand over what it read. */
@@ -18,6 +20,7 @@ const DRAIN_MS = 100;
 export class Call implements Exchange {
   readonly reply: Promise<Reply>;
   readonly freshConnection: boolean;
+  readonly headers: Readonly<Record<string, string>>;
   written = false;
   head: Exchange['head'] = null;
   resumable = false;
@@ -39,6 +42,7 @@ export class Call implements Exchange {
     this.#graceMs = graceMs;
     this.#finished = finished;
     this.freshConnection = options.freshConnection ?? false;
+    this.headers = options.headers ?? {};
     this.reply = new Promise((resolve) => {
       this.#resolve = resolve;
     });

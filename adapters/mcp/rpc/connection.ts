@@ -15,6 +15,15 @@ const ANSWER_MS = 10_000;
 export interface PeerHandlers {
   request(request: JSONRPCRequest): boolean;
   cancelled(requestId: string | number): void;
+  /** Any other notification. */
+  notified?(method: string, params: Readonly<Record<string, unknown>>): void;
+}
+
+export interface ConnectionOptions {
+  readonly overHttp: boolean;
+  readonly graceMs: number;
+  /** What every request says in its `_meta`, on a revision on which each speaks for itself. */
+  readonly envelope?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
@@ -26,6 +35,7 @@ export class Connection {
   readonly #transport: Transport;
   readonly #overHttp: boolean;
   readonly #graceMs: number;
+  readonly #envelope: ConnectionOptions['envelope'];
   readonly #goneListeners: ((reason: string) => void)[] = [];
   /**
    * Executors resume one another's sessions, and a server keeps its requests apart by session and id: with small numbers an
@@ -37,10 +47,11 @@ export class Connection {
   #gone: string | null = null;
   #peer: PeerHandlers = { request: () => false, cancelled: () => undefined };
 
-  constructor(transport: Transport, options: { readonly overHttp: boolean; readonly graceMs: number }) {
+  constructor(transport: Transport, options: ConnectionOptions) {
     this.#transport = transport;
     this.#overHttp = options.overHttp;
     this.#graceMs = options.graceMs;
+    this.#envelope = options.envelope;
     transport.onmessage = (message: JSONRPCMessage) => this.#receive(message);
     transport.onclose = () => this.#ended('the server ended the connection');
     transport.onerror = (error) => this.#failed(error);
@@ -76,9 +87,15 @@ export class Connection {
     } else if (options.signal?.aborted) {
       call.giveUp('the caller stopped waiting');
     } else {
-      this.#send(call, { jsonrpc: '2.0', id, method, params: { ...params } });
+      this.#send(call, { jsonrpc: '2.0', id, method, params: this.#enveloped(params) });
     }
     return call.reply;
+  }
+
+  #enveloped(params: object): Record<string, unknown> {
+    if (this.#envelope === undefined) return { ...params };
+    const meta: unknown = Reflect.get(params, '_meta');
+    return { ...params, _meta: { ...(typeof meta === 'object' ? meta : {}), ...this.#envelope } };
   }
 
   /** `notifications/initialized`. On HTTP the transport opens its standing stream from here: it belongs to no request. */
@@ -174,6 +191,8 @@ export class Connection {
     } else if ('method' in message && message.method === 'notifications/cancelled') {
       const requestId: unknown = message.params?.requestId;
       if (typeof requestId === 'string' || typeof requestId === 'number') this.#peer.cancelled(requestId);
+    } else if ('method' in message) {
+      this.#peer.notified?.(message.method, message.params ?? {});
     }
   }
 

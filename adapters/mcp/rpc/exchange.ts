@@ -21,6 +21,8 @@ export interface Exchange {
   wanted(): boolean;
   /** Use a connection of its own: on a reused one a reset says nothing about the request. */
   readonly freshConnection: boolean;
+  /** Further HTTP headers, where the revision mirrors parts of a request in them. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /** The head of the HTTP response to the POST. */
   head: { readonly status: number; readonly retryAfterMs?: number; readonly eventStream: boolean } | null;
