@@ -1,67 +1,18 @@
-import { z } from 'zod';
 import type { LookupOutcome, LookupRequest } from '../../machines/operation-protocol.ts';
-import { TerminalStatus } from '../../machines/tool-operation/context.ts';
-import { METHOD_NOT_FOUND, unknownOf } from '../mcp/classify.ts';
-import { hasSession, type SessionContext } from '../mcp/context.ts';
-import { METHOD_LOOKUP } from '../mcp/names.ts';
-import { readAs } from '../mcp/read-as.ts';
-import { keySupport } from './negotiate.ts';
+import type { SessionContext } from '../mcp/context.ts';
+import { lookupByKey } from '../mcp/lookup.ts';
 import { taskViewOf } from './task-view.ts';
 
-const NeverCreated = z.looseObject({
-  neverCreated: z.literal(true),
-  closedThroughAttempt: z.number().int().nonnegative(),
-});
-const Expired = z.looseObject({
-  expiredWithReceipt: z.looseObject({
-    taskId: z.string().min(1).max(512),
-    createdAt: z.string().max(64).nullish(),
-    status: TerminalStatus,
-  }),
-});
-
-/**
- * Asks a server that remembers submission keys what became of a call (B4, B13; design section 6). A server that did not
- * declare it is not asked (B1: never probe by trying).
- */
-export async function lookup(
+/** What became of a call, by its submission key: what is found is a task of this revision. */
+export function lookup(
   context: SessionContext,
   submission: LookupRequest,
   signal?: AbortSignal,
 ): Promise<LookupOutcome> {
-  const { connection, settings, initialized } = context;
-  // On a session that was taken up again nothing is declared: the caller asks only where the record says that it may.
-  if (initialized !== null && !keySupport(initialized.capabilities).lookup) {
-    return { kind: 'unavailable', reason: 'the server declares no look-up by submission key' };
-  }
-  const reply = await connection.request(
-    METHOD_LOOKUP,
-    {
-      key: submission.submissionKey,
-      throughAttempt: submission.attempt,
-      requestDigest: submission.requestDigest,
-      principal: submission.principal,
-    },
-    { timeoutMs: settings.requestTimeoutMs, signal },
-  );
-  if (reply.kind === 'error' && reply.code === METHOD_NOT_FOUND) {
-    return { kind: 'unavailable', reason: 'the server has no look-up by submission key (-32601)' };
-  }
-  if (reply.kind !== 'result') return unknownOf(reply, hasSession(context));
-  return parseAnswer(reply.value);
+  return lookupByKey(context, submission, foundOf, signal);
 }
 
-function parseAnswer(value: Readonly<Record<string, unknown>>): LookupOutcome {
-  const answers = ['found', 'neverCreated', 'expiredWithReceipt'].filter((name) => name in value);
-  if (answers.length !== 1) return { kind: 'unknown', reason: 'the look-up did not give exactly one answer' };
-  const found = taskViewOf(value.found);
-  if (found !== null) return { kind: 'found', task: found };
-  const never = readAs(NeverCreated, value);
-  if (never !== null) return { kind: 'neverCreated', closedThroughAttempt: never.closedThroughAttempt };
-  const expired = readAs(Expired, value);
-  if (expired !== null) {
-    const { taskId, createdAt, status } = expired.expiredWithReceipt;
-    return { kind: 'expiredWithReceipt', taskId, taskCreatedAt: createdAt ?? null, status };
-  }
-  return { kind: 'unknown', reason: "the look-up's answer cannot be read" };
+function foundOf(value: unknown): LookupOutcome | null {
+  const task = taskViewOf(value);
+  return task === null ? null : { kind: 'found', task };
 }
