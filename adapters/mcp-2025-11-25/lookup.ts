@@ -1,16 +1,19 @@
 import type { LookupOutcome, LookupRequest } from '../../machines/operation-protocol.ts';
 import type { SessionContext } from '../mcp/context.ts';
+import { declaredKeySupport } from '../mcp/key-support.ts';
 import { lookupByKey } from '../mcp/lookup.ts';
-import { keySupport } from './negotiate.ts';
 import { taskViewOf } from './task-view.ts';
 
-/** The look-up by submission key, with this revision's tasks. */
+/** What became of a call, by its submission key: what is found is a task of this revision. */
 export function lookup(
   context: SessionContext,
   submission: LookupRequest,
   signal?: AbortSignal,
 ): Promise<LookupOutcome> {
-  // On a session that was taken up again nothing is declared: the caller asks only where the record says that it may.
-  const declared = context.initialized === null ? null : keySupport(context.initialized.capabilities);
-  return lookupByKey(context, submission, { declared, taskViewOf }, signal);
+  return lookupByKey(context, submission, { declared: declaredKeySupport(context), foundOf }, signal);
+}
+
+function foundOf(value: unknown): LookupOutcome | null {
+  const task = taskViewOf(value);
+  return task === null ? null : { kind: 'found', task };
 }

@@ -1,39 +1,19 @@
 import type { Json } from '../../machines/digest.ts';
 import type { Negotiation } from '../../machines/operation-protocol.ts';
-import { misfitOf, publishedTool, refused } from '../mcp/callable.ts';
+import { callableSession, misfitOf, publishedTool, refused } from '../mcp/callable.ts';
 import type { SessionContext } from '../mcp/context.ts';
 import { field, isObject } from '../mcp/fields.ts';
-import { type KeySupport, keySupportOf } from '../mcp/key-support.ts';
-import { CAPABILITY_SUBMISSION_KEY } from '../mcp/names.ts';
+import { initializedKeySupport } from '../mcp/key-support.ts';
 import { PROTOCOL_VERSION } from './names.ts';
-
-/** What a record holds of a session id, characters. */
-const MAX_SESSION_ID = 512;
 
 /**
  * Can this call be a task here, and with what guarantees? (B1) Reads declarations only; nothing is tried out.
  * Rejects with `EndpointUnavailable` when the declarations could not be read.
  */
 export async function negotiate(context: SessionContext, name: string, args: Json): Promise<Negotiation> {
-  const { initialized } = context;
-  if (initialized === null) {
-    return refused(
-      'this session was taken up again, so its declarations were not read',
-      'open a new connection to submit',
-    );
-  }
-  if (initialized.protocolVersion !== PROTOCOL_VERSION) {
-    return refused(
-      `the server speaks MCP ${initialized.protocolVersion.slice(0, 32)}, this adapter only ${PROTOCOL_VERSION}`,
-      'use the adapter of the revision that the server speaks',
-    );
-  }
-  if ((context.connection.sessionId ?? '').length > MAX_SESSION_ID) {
-    return refused(
-      `the server's session id has more than ${MAX_SESSION_ID} characters`,
-      "ask the server's owner for shorter ones",
-    );
-  }
+  const session = callableSession(context, PROTOCOL_VERSION);
+  if (session.kind === 'refused') return session;
+  const { initialized } = session;
   const tasks = field(initialized.capabilities, 'tasks');
   if (!isObject(field(field(field(tasks, 'requests'), 'tools'), 'call'))) {
     return refused(
@@ -54,7 +34,7 @@ export async function negotiate(context: SessionContext, name: string, args: Jso
   const misfit = misfitOf(context, tool, args);
   if (misfit !== null) return misfit;
 
-  const keys = keySupport(initialized.capabilities);
+  const keys = initializedKeySupport(initialized.capabilities);
   return {
     kind: 'supported',
     tool: { name: tool.name, version: tool.version },
@@ -69,8 +49,4 @@ export async function negotiate(context: SessionContext, name: string, args: Jso
     session: { sessionId: context.connection.sessionId, protocolVersion: initialized.protocolVersion },
     keyRetentionMs: keys.retentionMs,
   };
-}
-
-export function keySupport(capabilities: Readonly<Record<string, unknown>>): KeySupport {
-  return keySupportOf(field(field(capabilities, 'experimental'), CAPABILITY_SUBMISSION_KEY));
 }

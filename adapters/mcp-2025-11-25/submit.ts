@@ -1,10 +1,8 @@
 import type { ProtocolSession, Submission, SubmitOutcome } from '../../machines/operation-protocol.ts';
 import { failedSubmission } from '../mcp/classify.ts';
 import { hasSession, type SessionContext } from '../mcp/context.ts';
-import { META_ATTEMPT, META_PRINCIPAL, META_REQUEST_DIGEST, META_SUBMISSION_KEY } from '../mcp/names.ts';
-import { checkResult } from '../mcp/payload.ts';
 import type { Reply } from '../mcp/rpc/reply.ts';
-import { compileSchema } from '../mcp/schema.ts';
+import { outcomeAtOnce, submissionMeta } from '../mcp/tools-call.ts';
 import { taskViewOf } from './task-view.ts';
 
 type SubmitOptions = Parameters<ProtocolSession['submit']>[1];
@@ -21,12 +19,7 @@ export async function submit(
       name: submission.tool,
       arguments: submission.arguments,
       task: submission.ttlMs === null ? {} : { ttl: submission.ttlMs },
-      _meta: {
-        [META_SUBMISSION_KEY]: submission.submissionKey,
-        [META_ATTEMPT]: submission.attempt,
-        [META_REQUEST_DIGEST]: submission.requestDigest,
-        [META_PRINCIPAL]: submission.principal,
-      },
+      _meta: submissionMeta(submission),
     },
     {
       timeoutMs: options.timeoutMs,
@@ -50,11 +43,5 @@ function submitOutcome(context: SessionContext, toolName: string, reply: Reply):
     return { kind: 'acknowledged', task, sessionId: context.connection.sessionId };
   }
   // A server may ignore `task`: then the work is done, and this is its result.
-  const tool = context.tools.get(context.pinned.get(toolName) ?? '');
-  const output = tool?.outputSchema ? compileSchema(tool.outputSchema) : null;
-  // Nothing is sent to a tool whose schema cannot be used; were it so, nothing would fit.
-  const check = output?.kind === 'unusable' ? () => output.problem : (output?.check ?? null);
-  const checked = checkResult(reply.value, null, check);
-  if (checked.kind === 'payload') return { kind: 'outcome', payload: checked.payload };
-  return { kind: 'connectionLost', reason: `answered at once, but ${checked.reason}` };
+  return outcomeAtOnce(context, toolName, reply.value);
 }

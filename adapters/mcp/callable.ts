@@ -10,6 +10,36 @@ import { findTool, type Tool } from './tools.ts';
 export type Refused = Extract<Negotiation, { kind: 'refused' }>;
 export type Found = { readonly kind: 'tool'; readonly tool: Tool };
 
+/** What a record holds of a session id, characters. */
+const MAX_SESSION_ID = 512;
+
+/** The session that `initialize` opened, if a call of this revision can be made on it. */
+export function callableSession(
+  context: SessionContext,
+  protocolVersion: string,
+): { readonly kind: 'session'; readonly initialized: NonNullable<SessionContext['initialized']> } | Refused {
+  const { initialized } = context;
+  if (initialized === null) {
+    return refused(
+      'this session was taken up again, so its declarations were not read',
+      'open a new connection to submit',
+    );
+  }
+  if (initialized.protocolVersion !== protocolVersion) {
+    return refused(
+      `the server speaks MCP ${initialized.protocolVersion.slice(0, 32)}, this adapter only ${protocolVersion}`,
+      'use the adapter of the revision that the server speaks',
+    );
+  }
+  if ((context.connection.sessionId ?? '').length > MAX_SESSION_ID) {
+    return refused(
+      `the server's session id has more than ${MAX_SESSION_ID} characters`,
+      "ask the server's owner for shorter ones",
+    );
+  }
+  return { kind: 'session', initialized };
+}
+
 /** The published descriptor of a tool. Rejects with `EndpointUnavailable` when the list could not be read. */
 export async function publishedTool(context: SessionContext, name: string): Promise<Found | Refused> {
   const search = await findTool(context.connection, name, context.settings);

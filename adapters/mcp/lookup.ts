@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import type { LookupOutcome, LookupRequest, TaskView } from '../../machines/operation-protocol.ts';
+import type { LookupOutcome, LookupRequest } from '../../machines/operation-protocol.ts';
 import { TerminalStatus } from '../../machines/tool-operation/context.ts';
 import { METHOD_NOT_FOUND, unknownOf } from './classify.ts';
 import { hasSession, type SessionContext } from './context.ts';
 import type { KeySupport } from './key-support.ts';
 import { METHOD_LOOKUP } from './names.ts';
 import { readAs } from './read-as.ts';
+import { receiptOutcome } from './receipt.ts';
 
 const NeverCreated = z.looseObject({
   neverCreated: z.literal(true),
@@ -16,6 +17,7 @@ const Expired = z.looseObject({
     taskId: z.string().min(1).max(512),
     createdAt: z.string().max(64).nullish(),
     status: TerminalStatus,
+    result: z.record(z.string(), z.unknown()).optional().catch(undefined),
   }),
 });
 
@@ -23,7 +25,8 @@ const Expired = z.looseObject({
 export interface LookupRevision {
   /** What the server declared; `null`: it was not asked here, and the caller knows from the record. */
   readonly declared: KeySupport | null;
-  readonly taskViewOf: (value: unknown) => TaskView | null;
+  /** Reads a task in the words of the revision; `null`: it cannot be read. */
+  readonly foundOf: (task: unknown) => LookupOutcome | null;
 }
 
 /**
@@ -33,11 +36,11 @@ export interface LookupRevision {
 export async function lookupByKey(
   context: SessionContext,
   submission: LookupRequest,
-  revision: LookupRevision,
+  { declared, foundOf }: LookupRevision,
   signal?: AbortSignal,
 ): Promise<LookupOutcome> {
   const { connection, settings } = context;
-  if (revision.declared !== null && !revision.declared.lookup) {
+  if (declared !== null && !declared.lookup) {
     return { kind: 'unavailable', reason: 'the server declares no look-up by submission key' };
   }
   const reply = await connection.request(
@@ -54,20 +57,14 @@ export async function lookupByKey(
     return { kind: 'unavailable', reason: 'the server has no look-up by submission key (-32601)' };
   }
   if (reply.kind !== 'result') return unknownOf(reply, hasSession(context));
-  return parseAnswer(reply.value, revision);
-}
 
-function parseAnswer(value: Readonly<Record<string, unknown>>, { taskViewOf }: LookupRevision): LookupOutcome {
-  const answers = ['found', 'neverCreated', 'expiredWithReceipt'].filter((name) => name in value);
+  const answers = ['found', 'neverCreated', 'expiredWithReceipt'].filter((name) => name in reply.value);
   if (answers.length !== 1) return { kind: 'unknown', reason: 'the look-up did not give exactly one answer' };
-  const found = taskViewOf(value.found);
-  if (found !== null) return { kind: 'found', task: found };
-  const never = readAs(NeverCreated, value);
+  const found = 'found' in reply.value ? foundOf(reply.value.found) : null;
+  if (found !== null) return found;
+  const never = readAs(NeverCreated, reply.value);
   if (never !== null) return { kind: 'neverCreated', closedThroughAttempt: never.closedThroughAttempt };
-  const expired = readAs(Expired, value);
-  if (expired !== null) {
-    const { taskId, createdAt, status } = expired.expiredWithReceipt;
-    return { kind: 'expiredWithReceipt', taskId, taskCreatedAt: createdAt ?? null, status };
-  }
+  const expired = readAs(Expired, reply.value);
+  if (expired !== null) return receiptOutcome(context, submission.tool, expired.expiredWithReceipt, signal);
   return { kind: 'unknown', reason: "the look-up's answer cannot be read" };
 }

@@ -13,6 +13,13 @@ export const META_REQUEST_DIGEST = 'dev.toolop/request-digest';
 export const META_PRINCIPAL = 'dev.toolop/principal';
 
 /**
+ * `_meta` of a tool in `tools/list`: within how many ms a plain `tools/call` of it is answered, an integer from 1 to
+ * 86 400 000. It is the published synchronous limit of B1: so long the adapter `sync` waits, and without it such a call is
+ * refused. An answer that comes later is still evidence.
+ */
+export const META_SYNCHRONOUS_LIMIT = 'dev.toolop/synchronous-limit-ms';
+
+/**
  * `capabilities.experimental` of a server that remembers submission keys:
  * `{ lookup: boolean, deduplicates: boolean, retentionMs: number }`.
  */
@@ -21,7 +28,9 @@ export const CAPABILITY_SUBMISSION_KEY = 'dev.toolop/submission-key';
 /**
  * The look-up. Params `{ key, throughAttempt, requestDigest, principal }`; answers exactly one of
  * `{ found: Task }`, `{ neverCreated: true, closedThroughAttempt: number }` and
- * `{ expiredWithReceipt: { taskId, createdAt, status } }`.
+ * `{ expiredWithReceipt: { taskId, createdAt, status, result? } }`. A call that ran without a task is `found` while it
+ * runs (under an id of the server's own) and has a receipt afterwards; `result`, what the call returned, makes the receipt
+ * enough to be accepted by.
  * "Never created" also closes the key: no attempt up to `closedThroughAttempt` may create anything any more.
  */
 export const METHOD_LOOKUP = 'dev.toolop/lookup';

@@ -10,6 +10,8 @@ export interface McpOptions {
   readonly resultTimeoutMs?: number;
   /** How long a broken event stream that can be resumed may take to come back, ms. Default 10 s. */
   readonly resumeGraceMs?: number;
+  /** `sync`: how long after the tool's published limit its answer may still be on its way, ms. Default 5 s. */
+  readonly limitGraceMs?: number;
   /** How many pages of `tools/list` are read. Default 50. */
   readonly maxToolPages?: number;
   /** How many questions of a server may wait for somebody to open their task's channel. Default 64. */
@@ -29,6 +31,7 @@ export function settingsOf(options: McpOptions): Settings {
     requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
     resultTimeoutMs: options.resultTimeoutMs ?? 60_000,
     resumeGraceMs: options.resumeGraceMs ?? 10_000,
+    limitGraceMs: options.limitGraceMs ?? 5_000,
     maxToolPages: options.maxToolPages ?? 50,
     maxQueuedPrompts: options.maxQueuedPrompts ?? 64,
     stderr: options.stderr ?? 'ignore',

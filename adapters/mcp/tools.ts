@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { digestOf } from '../../machines/digest.ts';
+import { META_SYNCHRONOUS_LIMIT } from './names.ts';
 import type { Settings } from './options.ts';
 import { readAs } from './read-as.ts';
 import type { Connection } from './rpc/connection.ts';
 import type { Reply } from './rpc/reply.ts';
+
+/** A connection that is held open for more than a day is no synchronous call; and a timer of Node ends at 24 days. */
+const MAX_SYNCHRONOUS_LIMIT_MS = 24 * 60 * 60 * 1000;
 
 const Descriptor = z.looseObject({
   name: z.string(),
@@ -13,6 +17,10 @@ const Descriptor = z.looseObject({
   outputSchema: z.record(z.string(), z.unknown()).optional(),
   annotations: z.unknown().optional(),
   execution: z.looseObject({ taskSupport: z.string().optional() }).optional().catch(undefined),
+  _meta: z
+    .looseObject({ [META_SYNCHRONOUS_LIMIT]: z.number().int().positive().max(MAX_SYNCHRONOUS_LIMIT_MS).optional() })
+    .optional()
+    .catch(undefined),
 });
 
 /** A tool as published, and its version: the digest of what a caller can rely on (B3). */
@@ -22,6 +30,8 @@ export interface Tool {
   readonly inputSchema: object;
   readonly outputSchema: object | null;
   readonly taskSupport: string;
+  /** Within how long a call without a task is answered, as published; `null`: not (usably) published. */
+  readonly synchronousLimitMs: number | null;
 }
 
 export type ToolSearch =
@@ -60,12 +70,23 @@ function toolOf(value: unknown): Tool | null {
   const parsed = readAs(Descriptor, value);
   if (parsed === null) return null;
   const { name, title, description, inputSchema, outputSchema, annotations, execution } = parsed;
-  const published = { name, title, description, inputSchema, outputSchema, annotations, execution };
+  const synchronousLimitMs = parsed._meta?.[META_SYNCHRONOUS_LIMIT];
+  const published = {
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+    execution,
+    synchronousLimitMs,
+  };
   return {
     name,
     version: digestOf(Object.fromEntries(Object.entries(published).filter(([, part]) => part !== undefined))),
     inputSchema,
     outputSchema: outputSchema ?? null,
     taskSupport: execution?.taskSupport ?? 'forbidden',
+    synchronousLimitMs: synchronousLimitMs ?? null,
   };
 }

@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { initializedKeySupport } from '../../adapters/mcp/key-support.ts';
 import { settingsOf } from '../../adapters/mcp/options.ts';
 import { compileSchema } from '../../adapters/mcp/schema.ts';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
-import { keySupport } from '../../adapters/mcp-2025-11-25/negotiate.ts';
 import { taskViewOf } from '../../adapters/mcp-2025-11-25/task-view.ts';
 import { parseReply, schemaProblems } from '../../machines/approval-gate/reply-schema.ts';
 import { jsonProblem, MAX_DEPTH } from '../../machines/digest.ts';
@@ -190,7 +190,7 @@ describe('a length that cannot be compared', () => {
 describe('what a record cannot hold', () => {
   it.each(['1e999', '-1', '"x"', 'null'])('a key retention of %s is none', (text) => {
     const declared = { lookup: true, retentionMs: JSON.parse(text) as unknown };
-    expect(keySupport({ experimental: { 'dev.toolop/submission-key': declared } }).retentionMs).toBeNull();
+    expect(initializedKeySupport({ experimental: { 'dev.toolop/submission-key': declared } }).retentionMs).toBeNull();
   });
 
   it('a session id that is too long is refused before anything is sent', async () => {

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import { ElicitResultSchema, InitializeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Script } from './options.ts';
-import { endingOf, isTerminal, rpcError, type Task, type World } from './world.ts';
+import { endingOf, isTerminal, type Key, rpcError, type Task, type World } from './world.ts';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 type Params = Record<string, unknown>;
@@ -57,7 +58,7 @@ async function handle(world: World, method: string, params: Params, extra: Extra
     case 'tools/list':
       return listTools(world, params);
     case 'tools/call':
-      return callTool(world, params);
+      return callTool(world, params, extra);
     case 'tasks/get': {
       const task = world.find(params.taskId);
       const lie = task.lies.shift();
@@ -93,13 +94,16 @@ function listTools(world: World, params: Params): Params {
     ...(name === 'typed'
       ? { outputSchema: { type: 'object', properties: { answer: { type: 'number' } }, required: ['answer'] } }
       : {}),
+    ...(name in world.options.limits
+      ? { _meta: { 'dev.toolop/synchronous-limit-ms': world.options.limits[name] } }
+      : {}),
     ...(name === 'work' ? { execution: { taskSupport: 'optional' } } : {}),
     ...(name === 'typed' ? { execution: { taskSupport: 'required' } } : {}),
   }));
   return start + 2 < NAMES.length ? { tools, nextCursor: String(start + 2) } : { tools };
 }
 
-async function callTool(world: World, params: Params): Promise<Params> {
+async function callTool(world: World, params: Params, extra: Extra): Promise<Params> {
   const tool = String(params.name);
   const args = (params.arguments ?? {}) as { script?: Script };
   const script = args.script ?? {};
@@ -120,13 +124,22 @@ async function callTool(world: World, params: Params): Promise<Params> {
   world.log.executions += 1;
   const augmented = params.task as { ttl?: number } | undefined;
   if (augmented === undefined || !world.options.tasks || script.ignoreTask) {
+    const closedThrough = known?.closedThrough ?? 0;
+    const entry: Key = { taskId: null, isDone: true, digest, principal, closedThrough, receipt: null };
+    if (typeof key === 'string') world.keys.set(key, entry);
+    const createdAt = new Date().toISOString();
+    if (script.elicits) {
+      const requestedSchema = { type: 'object' as const, properties: {} };
+      await extra.sendRequest(
+        { method: 'elicitation/create', params: { message: 'well?', requestedSchema } },
+        ElicitResultSchema,
+      );
+    }
     await new Promise((resolve) => setTimeout(resolve, script.ms ?? 0));
     world.log.effects += 1;
-    if (typeof key === 'string') {
-      const closedThrough = known?.closedThrough ?? 0;
-      world.keys.set(key, { taskId: null, isDone: true, digest, principal, closedThrough, receipt: null });
-    }
     const ending = endingOf(tool, script);
+    const failed = 'error' in ending || ending.result.isError === true;
+    entry.receipt = { taskId: randomUUID(), createdAt, status: failed ? 'failed' : 'completed', ...ending };
     if ('error' in ending) throw rpcError(ending.error.code, ending.error.message);
     return ending.result;
   }
@@ -189,6 +202,10 @@ function lookup(world: World, params: Params): Params {
   const key = String(params.key);
   const throughAttempt = Number(params.throughAttempt);
   const entry = world.keys.get(key);
+  if (entry?.isDone && world.options.receipts) {
+    if (entry.receipt) return { expiredWithReceipt: entry.receipt };
+    return { found: { taskId: `call ${key}`, status: 'working' } };
+  }
   if (entry?.isDone) throw rpcError(-32603, 'The call was answered at once: there is no task to show');
   if (!entry?.taskId) {
     const closedThrough = Math.max(entry?.closedThrough ?? 0, throughAttempt);

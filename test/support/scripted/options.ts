@@ -19,6 +19,10 @@ export interface ScriptedOptions {
   stateless: boolean;
   /** Answered by `initialize` whatever was asked; `null`: as asked. */
   protocolVersion: string | null;
+  /** `_meta['dev.toolop/synchronous-limit-ms']` by tool. Default: none. */
+  limits: Record<string, unknown>;
+  /** The look-up tells how a call without a task ended, with its result. Default `false`. */
+  receipts: boolean;
   /** Appended to the descriptions of the tools: another descriptor version. */
   describe: string;
 }
@@ -34,6 +38,8 @@ export const DEFAULT_OPTIONS: ScriptedOptions = {
   resumable: false,
   stateless: false,
   protocolVersion: null,
+  limits: {},
+  receipts: false,
   describe: '',
 };
 
@@ -52,6 +58,8 @@ export interface Script {
   bytes?: number;
   /** Do the work and answer with its plain result, as a server that does not know `task`. */
   ignoreTask?: boolean;
+  /** Without a task: asks its client a question first, and ends with the error that this is answered with. */
+  elicits?: boolean;
   ttl?: number | null;
   pollInterval?: number;
 }

@@ -30,14 +30,14 @@ export interface Task {
   script: Script;
 }
 
-interface Key {
+export interface Key {
   taskId: string | null;
-  /** Its call was answered at once. */
+  /** Its call has no task: it is, or was, answered at once. */
   isDone: boolean;
   digest: unknown;
   principal: unknown;
   closedThrough: number;
-  receipt: { taskId: string; createdAt: string; status: Status } | null;
+  receipt: { taskId: string; createdAt: string; status: Status; result?: Record<string, unknown> } | null;
 }
 
 export function rpcError(code: number, message: string): Error {
