@@ -1,5 +1,11 @@
 /** The protocol machine, the approval gate and the executor. Knows two interfaces; nothing of MCP, HTTP or Redis. */
-export { openOperations, type StillNeeded, type Switched, switchAdapter } from './actor/adapter-switches.ts';
+export {
+  openByAdapter,
+  openOperations,
+  type StillNeeded,
+  type Switched,
+  switchAdapter,
+} from './actor/adapter-switches.ts';
 export { DEFAULT_POLICY, type ToolCall } from './actor/call.ts';
 export { type Clock, systemClock } from './actor/clock.ts';
 export type { CommandAnswer, Reconciliation } from './actor/commands.ts';

@@ -1,5 +1,5 @@
 /** Switching an adapter off, per protocol revision, while it is at work (R4). */
-import type { AdapterState, OperationLedger, OperationSummary } from '../operation-ledger.ts';
+import type { AdapterState, OperationLedger } from '../operation-ledger.ts';
 import { readSnapshot } from '../tool-operation/snapshot.ts';
 
 const PAGE = 500;
@@ -33,22 +33,27 @@ export async function switchAdapter(ledger: OperationLedger, adapter: string, st
 
 /** Every operation under this adapter that is not over. */
 export async function openOperations(ledger: OperationLedger, adapter: string): Promise<readonly StillNeeded[]> {
-  const found: StillNeeded[] = [];
+  return (await openByAdapter(ledger)).get(adapter) ?? [];
+}
+
+/** Every operation that is not over, by the adapter that it needs. One walk over the ledger. */
+export async function openByAdapter(ledger: OperationLedger): Promise<ReadonlyMap<string, readonly StillNeeded[]>> {
+  const found = new Map<string, StillNeeded[]>();
   let cursor: string | null = null;
   do {
     const page: Awaited<ReturnType<OperationLedger['list']>> = await ledger.list({
       limit: PAGE,
       ...(cursor === null ? {} : { cursor }),
     });
-    for (const operation of page.operations) if (needs(operation, adapter)) found.push(nameOf(operation));
+    for (const { operationId, state, snapshot } of page.operations) {
+      const opened = readSnapshot(operationId, snapshot);
+      if (opened.status === 'done') continue;
+      const { protocol } = opened.context;
+      const list = found.get(protocol) ?? [];
+      list.push({ operationId, state });
+      found.set(protocol, list);
+    }
     cursor = page.cursor;
   } while (cursor !== null);
   return found;
-}
-
-const nameOf = ({ operationId, state }: OperationSummary): StillNeeded => ({ operationId, state });
-
-function needs({ operationId, snapshot }: OperationSummary, adapter: string): boolean {
-  const opened = readSnapshot(operationId, snapshot);
-  return opened.status !== 'done' && opened.context.protocol === adapter;
 }

@@ -168,7 +168,7 @@ export const guards = {
     context.input === null || context.input.delivery === 'delivered' || event.at <= context.input.deadline,
   /** A question that was answered is known by its key, and is not opened again, however late its repetition comes. */
   asksOnlyNew: (context, event) =>
-    event.type === 'input.requested' && !event.keys.some((key) => context.answeredKeys.includes(key)),
+    event.type === 'input.requested' && !event.keys.some((key) => answeredKeys(context).includes(key)),
   answerIsRecorded: (context, event) =>
     event.type === 'input.requested' &&
     context.input?.delivery === 'recorded' &&
@@ -191,6 +191,10 @@ export const guards = {
   acceptsTerminalState: expects('terminalState'),
   acceptsResultDigest: expects('resultDigest'),
 } satisfies Record<string, Guard>;
+
+/** Delivered, or on record and on its way. */
+const answeredKeys = ({ answeredKeys: delivered, input }: ToolOperationContext): readonly string[] =>
+  input?.replyDigest ? [...delivered, ...input.keys] : delivered;
 
 /**
  * May the look-up repeat the call (AIP-155)? It creates where nothing was: only inside the key's window, before an id is

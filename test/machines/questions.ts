@@ -66,6 +66,18 @@ export const QUESTIONS: readonly Row[] = [
           holds({ inputRound: 1 }),
         ],
       },
+      {
+        title: 'the same, out of date and after its deadline: a human has answered it all the same',
+        given: KEYED,
+        steps: [
+          ...answered,
+          [say.notDelivered(), 'WORKING.listening'],
+          remember('listed'),
+          [say.status('working'), 'WORKING.polling'],
+          wait(POLICY.inputDeadlineMs + 1),
+          [say.question('e', 'f', 'listed', [KEY]), 'refused'],
+        ],
+      },
     ],
   },
   {

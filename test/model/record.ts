@@ -6,11 +6,14 @@ import { ToolOperationContext } from '../../machines/tool-operation/context.ts';
 import type { Script, ScriptedLog } from '../support/scripted/options.ts';
 import { endingOf, isTerminal, type Task } from '../support/scripted/world.ts';
 import { controls } from '../support/scripted-server.ts';
+import { controls2026 } from '../support/scripted-server-2026.ts';
 import type { CallHistory, History, SeenReceipt, SeenTask } from './checker.ts';
 
 /** A scripted server, read through its control endpoint. */
 export interface RecordedServer {
   readonly port: number;
+  /** Default: 2025-11-25. */
+  readonly revision?: '2026-07-28';
 }
 
 /** What the outbox handed to one consumer; `acknowledged`: the ledger took the acknowledgement. */
@@ -33,11 +36,14 @@ export interface RecordOptions {
   readonly clockToleranceMs?: number;
 }
 
-type HeldTask = Task & { readonly script: Script & { readonly callNode?: string } };
+type HeldTask = Pick<Task, 'taskId' | 'status' | 'ending'> & { readonly script: object };
+type Answered = CallHistory['server']['answers'][number] & { readonly taskId: string };
 interface ServerSide {
   readonly name: string;
-  readonly log: ScriptedLog;
+  readonly log: Pick<ScriptedLog, 'requests' | 'executions' | 'created'>;
   readonly tasks: readonly HeldTask[];
+  /** The answers that its tasks took, in order. */
+  readonly answers: readonly Answered[];
 }
 
 const META_KEY = 'dev.toolop/submission-key';
@@ -116,11 +122,32 @@ export async function allOperations(ledger: OperationLedger): Promise<OperationS
   }
 }
 
-async function serverSide({ port }: RecordedServer): Promise<ServerSide> {
-  const server = controls(port);
+async function serverSide({ port, revision }: RecordedServer): Promise<ServerSide> {
+  const name = `server :${port}`;
   // The log first: a task that is made in between is then known, and not missing.
+  if (revision === '2026-07-28') {
+    const server = controls2026(port);
+    const log = await server.log();
+    const answers = log.answers.flatMap(({ taskId, key }) =>
+      taskId === null ? [] : [{ taskId, question: key, meant: key }],
+    );
+    return { name, log, tasks: await server.tasks(), answers };
+  }
+  const server = controls(port);
   const log = await server.log();
-  return { name: `server :${port}`, log, tasks: await server.tasks() };
+  const tasks: readonly Task[] = await server.tasks();
+  return { name, log, tasks, answers: numbered(log, tasks) };
+}
+
+/** The questions of a task come one after the other, without a name. */
+function numbered(log: ScriptedLog, tasks: readonly Task[]): Answered[] {
+  const counts = new Map<string, number>();
+  return log.answers.map(({ taskId, result }) => {
+    const nth = (counts.get(taskId) ?? 0) + 1;
+    counts.set(taskId, nth);
+    const asked = tasks.find((task) => task.taskId === taskId)?.script.ask ?? 0;
+    return { taskId, ...answerOf(result, asked > 0 ? Math.min(nth, asked) : nth) };
+  });
 }
 
 async function sideOfServers(
@@ -139,23 +166,22 @@ async function sideOfServers(
   const held = servers.flatMap((server) =>
     server.tasks.filter(
       (task) =>
-        task.script.callNode === callNodeId ||
-        (task.script.callNode === undefined && (task.taskId === taskId || alone.includes(server))),
+        callNodeOf(task) === callNodeId ||
+        (callNodeOf(task) === undefined && (task.taskId === taskId || alone.includes(server))),
     ),
   );
   const gone = servers.some(({ log, tasks }) => isForgotten(taskId, log, tasks));
   const tasks: SeenTask[] = held.map(seenTask);
   if (taskId !== null && gone) tasks.push({ taskId, ended: [], stored: [], forgotten: true });
   const ids = new Set(tasks.map((task) => task.taskId));
-  const asked = Math.max(0, ...held.map(({ script }) => script.ask ?? 0));
   return {
     calls,
     tasks,
     executions: Math.max(tasks.length, ...alone.map(({ log }) => log.executions)),
     immediate: await immediateOutcomes(ledger, operationId, context.requestDigest),
     answers: servers
-      .flatMap(({ log }) => log.answers.filter((answer) => ids.has(answer.taskId)))
-      .map(({ result }, i) => answerOf(result, asked > 0 ? Math.min(i + 1, asked) : i + 1)),
+      .flatMap(({ answers }) => answers.filter(({ taskId: id }) => ids.has(id)))
+      .map(({ question, meant }) => ({ question, meant })),
     cancels: servers
       .flatMap(({ log }) => log.requests)
       .filter(({ method, taskId: id }) => method === 'tasks/cancel' && id !== null && ids.has(id))
@@ -163,17 +189,19 @@ async function sideOfServers(
   };
 }
 
+const callNodeOf = ({ script }: HeldTask): unknown => Reflect.get(script, 'callNode');
+
 /** The one submission key that a server was ever given, if it was one. */
-function onlyKey(log: ScriptedLog): unknown {
+function onlyKey(log: ServerSide['log']): unknown {
   const keys = new Set(log.requests.filter(({ method }) => method === 'tools/call').map(({ meta }) => meta[META_KEY]));
   return keys.size === 1 ? [...keys][0] : undefined;
 }
 
-function isForgotten(taskId: string | null, log: ScriptedLog, tasks: readonly Task[]): boolean {
+function isForgotten(taskId: string | null, log: ServerSide['log'], tasks: readonly HeldTask[]): boolean {
   return taskId !== null && log.created.includes(taskId) && !tasks.some((task) => task.taskId === taskId);
 }
 
-const seenTask = ({ taskId, status, ending }: Task): SeenTask => ({
+const seenTask = ({ taskId, status, ending }: HeldTask): SeenTask => ({
   taskId,
   ended: isTerminal(status) ? [status] : [],
   stored: ending === null ? [] : ['error' in ending ? ending.error : ending.result],

@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
+import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
+import { synchronous } from '../../adapters/sync/index.ts';
 import { Executor, type OperationLedger, type OperationProtocol, systemClock } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
 import { ExitCode } from './exit-codes.ts';
@@ -41,7 +43,11 @@ export interface WorkplaceNeeds {
   readonly serves?: boolean;
 }
 
-const protocolsWith = (lastWords: LastWords): readonly OperationProtocol[] => [mcp20251125({ stderr: lastWords.take })];
+const protocolsWith = (lastWords: LastWords): readonly OperationProtocol[] => [
+  mcp20251125({ stderr: lastWords.take }),
+  mcp20260728({ stderr: lastWords.take }),
+  synchronous({ stderr: lastWords.take }),
+];
 /** What this command can speak. */
 export const adapterIds: readonly string[] = protocolsWith(new LastWords()).map(({ id }) => id);
 

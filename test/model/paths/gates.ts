@@ -13,8 +13,10 @@ import {
 import {
   EndpointUnavailable,
   type InputChannelEvents,
+  type InputReplies,
   type ProtocolSession,
   type SubmitOutcome,
+  type TaskRef,
 } from '../../../machines/operation-protocol.ts';
 import type { OperationEvent } from '../../../machines/tool-operation/events.ts';
 import { withSessions } from '../../support/sessions.ts';
@@ -105,8 +107,10 @@ export class GatedExecutor {
 
   /** What a server that is away really looks like. */
   async unavailable(): Promise<Error> {
+    // Where a revision has no sessions, the first request tells.
     const error: unknown = await this.protocol
       .connect({ kind: 'http', url: 'http://127.0.0.1:9/mcp' })
+      .then((session) => session.negotiate('work', {}))
       .catch((reason: unknown) => reason);
     if (!(error instanceof EndpointUnavailable)) throw new Error('somebody listens on port 9');
     return error;
@@ -225,6 +229,7 @@ export class GatedExecutor {
   }
 
   #gated(session: ProtocolSession): ProtocolSession {
+    const { answerInput } = session;
     return {
       negotiate: (...given) => session.negotiate(...given),
       onGone: (listener) => session.onGone(listener),
@@ -240,6 +245,12 @@ export class GatedExecutor {
       result: (task, status, signal) => this.#ask('result', signal, null, () => session.result(task, status)),
       cancel: (task, signal) => this.#ask('cancel', signal, null, () => session.cancel(task)),
       lookup: (submission, options) => this.#ask('lookup', options?.signal, null, () => session.lookup(submission)),
+      ...(answerInput
+        ? {
+            answerInput: (task: TaskRef, replies: InputReplies, signal?: AbortSignal) =>
+              this.#ask('update', signal, null, () => answerInput(task, replies)),
+          }
+        : {}),
       openInput: (task, events) => {
         const channel = session.openInput(task, this.#gatedEvents(events));
         return {

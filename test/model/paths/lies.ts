@@ -16,7 +16,7 @@ const nothing = async () => undefined;
 export async function settle(theatre: Theatre, wanted: Wanted): Promise<() => Promise<void>> {
   const { server } = theatre;
   const { method, answer, isLie } = wanted;
-  if (answer === 'cancel heard') {
+  if (answer === 'cancel heard' && theatre.protocol === 'mcp-2025-11-25') {
     await server.control({ op: 'fault', method: 'tasks/cancel', kind: 'answer', result: {} });
     return nothing;
   }
@@ -25,6 +25,8 @@ export async function settle(theatre: Theatre, wanted: Wanted): Promise<() => Pr
     await server.control({ op: 'fault', method: 'tools/call', kind: 'http', status: 403 });
     return nothing;
   }
+  const listed = /asks (\d)$/.exec(answer)?.[1];
+  if (listed !== undefined) await server.listAnswered(Number(listed));
   if (!isLie) return nothing;
   const clear = () => server.control({ op: 'clearFaults' });
   switch (answer) {
@@ -65,7 +67,7 @@ export async function settle(theatre: Theatre, wanted: Wanted): Promise<() => Pr
 async function status({ server }: Theatre, answer: string): Promise<void> {
   const [, word = '', born = ''] = /status (\w+) (\w+)$/.exec(answer) ?? [];
   if (born !== 'reborn') return server.control({ op: 'statuses', taskId: 'last', statuses: [word] });
-  const taskId = (await server.log()).created.at(-1) ?? '';
+  const taskId = (await server.created()).at(-1) ?? '';
   return server.control({
     op: 'fault',
     method: 'tasks/get',

@@ -5,12 +5,11 @@
 import { cpus } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Random } from '../../support/random.ts';
-import type { ScriptedServer } from '../../support/scripted-server.ts';
 import { Coverage } from './coverage.ts';
 import { possibleIn, type Walk } from './plan.ts';
 import { readPlan, settingOf, walkText } from './plan-file.ts';
 import { BUGS, type BugName, notice } from './planted.ts';
-import { openServers } from './theatre.ts';
+import { openServers, type Servers } from './theatre.ts';
 import { allTransitions } from './transitions.ts';
 import { unreached } from './unreached.ts';
 import { walkAll } from './walks.ts';
@@ -19,7 +18,7 @@ const plan = readPlan();
 const SEED = 20251125;
 const SHARE = 30;
 
-let servers: readonly ScriptedServer[] = [];
+let servers: readonly Servers[] = [];
 beforeAll(async () => {
   servers = await openServers(Math.max(4, 2 * cpus().length));
 });

@@ -130,7 +130,8 @@ export class Performer {
       const asking = this.#askingOf(role());
       this.#asking[role()] = null;
       asking.request.settle(asking.outcome);
-      return this.#steering.written(asking.by, applied[0] as Applied, false);
+      for (const one of applied) await this.#steering.written(asking.by, one, false);
+      return;
     }
     if (is(/^the answer to \w+ of ([AB]) is (late|lost)$/)) {
       const asking = this.#askingOf(role());
@@ -191,7 +192,7 @@ export class Performer {
       case 'the task fails':
         return server.control({ op: 'fail', taskId });
       case 'the task asks':
-        return server.control({ op: 'ask', taskId, message: 'go on?' });
+        return server.ask((from[At.asked] as number) + 1);
       case 'the task gives in to the cancel':
         return server.control({ op: 'status', taskId, status: 'cancelled' });
       case 'the server forgets the task':
@@ -340,10 +341,14 @@ export class Performer {
     await undo();
   }
 
+  #wireName(method: Method): string {
+    return method === 'lookup' && this.system.contract.lookup === 'repeat' ? WIRE.submit : WIRE[method];
+  }
+
   /** Loses the request, or its answer, on the wire: the real adapter sees what that looks like. */
   async #onWire(direction: 'request' | 'response', { method, send }: Request): Promise<unknown> {
     const { wire } = this.theatre;
-    await wire.rules([{ method: WIRE[method], direction, action: { kind: 'drop' }, times: 1_000 }]);
+    await wire.rules([{ method: this.#wireName(method), direction, action: { kind: 'drop' }, times: 1_000 }]);
     try {
       return await send();
     } finally {

@@ -12,7 +12,8 @@ const BEGINNING = 'the beginning';
 /** Servers from the plainest on: a pair is walked with the first that has it. */
 const PLAINEST_FIRST = [
   ...['plain', 'look-up', 'no-cancel', 'deduplicating', 'at-once', 'asking', 'forgetting', 'forgetful', 'epochs'],
-  ...['cooperative', 'lying', 'lying-cooperative', 'asking-again'],
+  ...['cooperative', 'asking-first', 'asking-first-with-look-up', 'asking-by-status', 'repeating'],
+  ...['lying', 'lying-cooperative', 'asking-again', 'asking-twice-by-status'],
 ];
 
 export async function makePlan(onSetting: (name: string, possible: Possible) => void): Promise<Plan> {

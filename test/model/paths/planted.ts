@@ -1,13 +1,13 @@
 /** What the performed walks are worth shows in noticing a bug that was planted in the executors. */
 import { effects } from '../../../machines/actor/effects/index.ts';
 import type { OperationMachine } from '../../../machines/tool-operation/snapshot.ts';
-import type { ScriptedServer } from '../../support/scripted-server.ts';
 import type { Effects } from '../system/performance.ts';
 import { PLANTED } from '../variants.ts';
 import type { Walk } from './plan.ts';
 import { walkText } from './plan-file.ts';
 import { stepsOf } from './planning.ts';
 import type { NamedStep } from './steps.ts';
+import type { Servers } from './theatre.ts';
 import { walkOn } from './walks.ts';
 
 interface Bug {
@@ -58,7 +58,7 @@ export interface Noticed {
 
 /** The first of the walks that could meet the bug and notices it; `null`: none of so many does. */
 export async function notice(
-  server: ScriptedServer,
+  servers: Servers,
   bug: BugName,
   walks: readonly Walk[],
   address: string | null,
@@ -70,7 +70,7 @@ export async function notice(
     if (!(await stepsOf(walk)).some(meets)) continue;
     if (tried++ === MOST) return null;
     const { divergence, violations } = await withEffects(planted ?? {}, () =>
-      walkOn(server, walk, { address, ...(machine ? { machine: machine() } : {}) }),
+      walkOn(servers, walk, { address, ...(machine ? { machine: machine() } : {}) }),
     );
     const by = divergence ?? violations.join('; ');
     if (by !== '') return { walk: walkText(walk), by };

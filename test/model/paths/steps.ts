@@ -99,7 +99,10 @@ function eventsIn(label: string): readonly string[] {
     if (label.endsWith(': waits') || /: asks \w+$/.test(label)) return [];
     return label.slice(label.lastIndexOf(': ') + 2).split(', ');
   }
-  if (/^[AB] hears /.test(label)) return [ANY];
+  if (/^[AB] hears /.test(label)) {
+    const told = /: ([\w., ]+)$/.exec(label)?.[1];
+    return told === undefined ? [ANY] : told.split(', ');
+  }
   if (/^[AB] adopts epoch/.test(label)) return ['epoch.adopt'];
   if (/^the answer of [AB] (is|arrives|breaks)/.test(label)) return [ANY];
   if (/^the late answer .* is taken in$/.test(label)) return [ANY];

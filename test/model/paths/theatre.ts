@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mcp20251125 } from '../../../adapters/mcp-2025-11-25/index.ts';
+import { mcp20260728 } from '../../../adapters/mcp-2026-07-28/index.ts';
 import type { Json } from '../../../machines/digest.ts';
 import type { OperationLedger, OperationProtocol, Policy, ToolCall } from '../../../machines/index.ts';
 import type { Payload } from '../../../machines/operation-protocol.ts';
@@ -10,27 +11,32 @@ import type { OperationMachine } from '../../../machines/tool-operation/snapshot
 import { openLedger } from '../../../persistence/index.ts';
 import { type HttpProxy, startHttpProxy } from '../../faults/wire/http.ts';
 import { endingOf } from '../../support/scripted/world.ts';
-import type { Script, ScriptedServer } from '../../support/scripted-server.ts';
+import type { Script } from '../../support/scripted-server.ts';
 import { startScriptedServer } from '../../support/scripted-server.ts';
+import { startScriptedServer2026 } from '../../support/scripted-server-2026.ts';
 import { withSessions } from '../../support/sessions.ts';
 import type { Deadline } from '../system/abstraction.ts';
 import type { Contract } from '../system/server.ts';
 import { GatedExecutor } from './gates.ts';
 import { HandClock } from './hand-clock.ts';
+import { type Hands, hands2025, hands2026 } from './hands.ts';
 
 /** ms of the walk's own time. */
 export const LEASE_MS = 600_000;
 /** How long the adapter waits for the result of a task that a liar calls ended; the server gives it when it has it. */
 const RESULT_MS = 2_000;
+const REPEAT_MS = 5_000;
 const SOON_MS = 20_000;
 const NEVER_MS = 30 * 86_400_000;
 
 export interface Theatre {
   readonly ledger: OperationLedger;
-  readonly server: ScriptedServer;
+  readonly server: Hands;
   readonly wire: HttpProxy;
   readonly clock: HandClock;
   readonly call: ToolCall;
+  /** The adapter's id. */
+  readonly protocol: string;
   executor(epoch: number, creationAllowed: () => boolean): GatedExecutor;
   close(): Promise<void>;
 }
@@ -50,8 +56,19 @@ export interface Needs {
   readonly machine?: OperationMachine;
 }
 
-export async function openTheatre(server: ScriptedServer, needs: Needs): Promise<Theatre> {
+/** One server of each revision, for one walk at a time. */
+export interface Servers {
+  readonly mcp20251125: Hands;
+  readonly mcp20260728: Hands;
+  stop(): Promise<void>;
+}
+
+export const serverOf = (servers: Servers, { input }: Contract): Hands =>
+  input === 'status' ? servers.mcp20260728 : servers.mcp20251125;
+
+export async function openTheatre(servers: Servers, needs: Needs): Promise<Theatre> {
   const { contract, deadline } = needs;
+  const server = serverOf(servers, contract);
   const clock = new HandClock();
   const namespace = `walk-${process.pid}-${walks++}`;
   const ledger = await openLedger(needs.address ?? join(directory, `${server.port}.db`), {
@@ -61,17 +78,7 @@ export async function openTheatre(server: ScriptedServer, needs: Needs): Promise
   });
   const soon = SOON_MS + (deadline?.leases ?? 0) * (LEASE_MS + 1_000);
   const within = (name: Deadline) => (deadline?.name === name ? soon : NEVER_MS);
-  await server.control({ op: 'reset' });
-  await server.control({
-    op: 'set',
-    options: {
-      lookup: contract.lookup === 'closing',
-      dedup: contract.deduplicates,
-      asksAgain: contract.asksAgain,
-      cancel: contract.cancel !== 'none',
-      retentionMs: contract.lookup === 'closing' ? within('key') : null,
-    },
-  });
+  await server.become(contract, contract.lookup === 'closing' ? within('key') : null);
   const wire = await startHttpProxy(server.url);
   const policy: Policy = {
     pollIntervalMs: 1,
@@ -86,20 +93,16 @@ export async function openTheatre(server: ScriptedServer, needs: Needs): Promise
     inputDeadlineMs: within('input'),
     parkedIntervalMs: 1,
   };
-  const script: Script & { callNode: string } = {
-    outcome: 'hold',
-    pollInterval: 1,
-    callNode: namespace,
-    ttl: contract.forgets === 'never' ? null : within('expiry'),
-    ...(contract.atOnce ? { ignoreTask: true } : {}),
-  };
+  const ttl = contract.forgets === 'never' ? null : within('expiry');
+  const script = { ...server.script(contract, ttl), callNode: namespace };
   const endpoint = { kind: 'http' as const, url: wire.url };
-  const protocol = promising(contract, script);
+  const protocol = promising(contract, script as Script, within('key'));
   return {
     ledger,
     server,
     wire,
     clock,
+    protocol: protocol.id,
     call: { callNodeId: namespace, endpoint, tool: 'work', arguments: { script }, policy },
     executor: (executionEpoch, creationAllowed) =>
       new GatedExecutor(ledger, protocol, {
@@ -121,10 +124,37 @@ export async function openTheatre(server: ScriptedServer, needs: Needs): Promise
 }
 
 /** The adapter, for servers that promise what this revision of the protocol does not have. */
-function promising(contract: Contract, script: Script): OperationProtocol {
+function promising(contract: Contract, script: Script, keyMs: number): OperationProtocol {
+  if (contract.input === 'status') return mcp20260728();
   const protocol = mcp20251125({ resultTimeoutMs: RESULT_MS });
+  if (contract.lookup === 'repeat') return onlyHears(repeats(protocol, keyMs));
   if (contract.cancel === 'cooperative') return onlyHears(protocol);
   return contract.forgets === 'withReceipt' ? showsResult(protocol, script) : protocol;
+}
+
+/** The look-up of AIP-155: the same call under the same key, at a server that answers it with what it made. */
+function repeats(protocol: OperationProtocol, keyMs: number): OperationProtocol {
+  return withSessions(protocol, (session) => ({
+    ...session,
+    async negotiate(...call) {
+      const said = await session.negotiate(...call);
+      if (said.kind === 'refused') return said;
+      return {
+        ...said,
+        capabilities: { ...said.capabilities, lookup: 'repeat', input: 'none' },
+        keyRetentionMs: keyMs,
+      };
+    },
+    async lookup({ call, ...submission }, options) {
+      if (!call) throw new Error('there is no call to repeat');
+      const mayWrite = options?.mayWrite ?? (() => true);
+      const waiting = { mayWrite, late: () => undefined, timeoutMs: REPEAT_MS };
+      const said = await session.submit({ ...submission, ...call }, waiting);
+      return said.kind === 'acknowledged'
+        ? { kind: 'found', task: said.task }
+        : { kind: 'unknown', reason: 'nothing came of the repetition' };
+    },
+  }));
 }
 
 /** The revision whose cancel is only heard: the same server, whose answer is taken for no more than that. */
@@ -159,11 +189,22 @@ const payloadOf = (ending: ReturnType<typeof endingOf>): Payload =>
 
 /** The task that was made last, as its server sees it. */
 export async function taskOf({ server }: Theatre): Promise<{ readonly taskId: string; readonly status: string }> {
-  const taskId = (await server.log()).created.at(-1);
+  const taskId = (await server.created()).at(-1);
   return (await server.tasks()).find((task) => task.taskId === taskId) ?? { taskId: taskId ?? 'none', status: 'none' };
 }
 
 /** Servers for as many walks at a time. */
-export async function openServers(count: number): Promise<readonly ScriptedServer[]> {
-  return Promise.all(Array.from({ length: count }, () => startScriptedServer()));
+export async function openServers(count: number): Promise<readonly Servers[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const [older, newer] = await Promise.all([startScriptedServer(), startScriptedServer2026()]);
+      return {
+        mcp20251125: hands2025(older),
+        mcp20260728: hands2026(newer),
+        async stop() {
+          await Promise.all([older.stop(), newer.stop()]);
+        },
+      };
+    }),
+  );
 }

@@ -1,5 +1,4 @@
 /** Performs walks beside one another, each on a server that nobody else uses at that time, and keeps what was seen. */
-import type { ScriptedServer } from '../../support/scripted-server.ts';
 import { check } from '../checker.ts';
 import { recordHistory } from '../record.ts';
 import { deadlineOf } from './deadlines.ts';
@@ -9,7 +8,7 @@ import type { Walk } from './plan.ts';
 import { settingOf } from './plan-file.ts';
 import { stepsOf, systemOf } from './planning.ts';
 import type { Story } from './story.ts';
-import { type Needs, openTheatre } from './theatre.ts';
+import { type Needs, openTheatre, type Servers } from './theatre.ts';
 import type { TransitionName } from './transitions.ts';
 
 export interface Walked {
@@ -26,11 +25,11 @@ export interface Walked {
 /** What is not the walk's own affair: where its ledger is, and the chart that its executors have. */
 export type On = Pick<Needs, 'address' | 'machine'>;
 
-export async function walkOn(server: ScriptedServer, walk: Walk, on: On): Promise<Walked> {
+export async function walkOn(servers: Servers, walk: Walk, on: On): Promise<Walked> {
   const steps = await stepsOf(walk);
   const system = systemOf(walk.setting);
   const { contract } = settingOf(walk.setting);
-  const theatre = await openTheatre(server, { contract, deadline: deadlineOf(system, steps), ...on });
+  const theatre = await openTheatre(servers, { contract, deadline: deadlineOf(system, steps), ...on });
   try {
     const performer = await Performer.begin(theatre, system);
     let divergence: string | null = null;
@@ -44,7 +43,7 @@ export async function walkOn(server: ScriptedServer, walk: Walk, on: On): Promis
     }
     const history = await recordHistory({
       ledger: theatre.ledger,
-      servers: [server],
+      servers: [theatre.server.recorded],
       settled: false,
       clockToleranceMs: theatre.clock.ahead + 100,
     });
@@ -59,15 +58,15 @@ export async function walkOn(server: ScriptedServer, walk: Walk, on: On): Promis
 }
 
 export async function walkAll(
-  servers: readonly ScriptedServer[],
+  stages: readonly Servers[],
   walks: readonly Walk[],
   on: On,
   onWalked: (walked: Walked) => void,
 ): Promise<void> {
   const left = [...walks];
   await Promise.all(
-    servers.map(async (server) => {
-      for (let walk = left.shift(); walk; walk = left.shift()) onWalked(await walkOn(server, walk, on));
+    stages.map(async (servers) => {
+      for (let walk = left.shift(); walk; walk = left.shift()) onWalked(await walkOn(servers, walk, on));
     }),
   );
 }

@@ -358,7 +358,8 @@ class Expansion {
     const name = NAMES[executor] as string;
     const label = `${name} hears ${answer === SILENCE ? 'nothing' : answerName(answer)} to ${method}`;
     const heard = this.world.slice();
-    this.#push('progress', label, heard, this.#takeIn(heard, executor, answer, method));
+    const { violation, told } = this.#takeIn(heard, executor, answer, method);
+    this.#push('progress', told.length > 1 ? `${label}: ${told.join(', ')}` : label, heard, violation);
     if (answer === SILENCE) return;
     const deaf = this.#spend(At.losses);
     if (deaf) {
@@ -377,7 +378,7 @@ class Expansion {
     const twice = this.#spend(At.duplicates);
     if (twice) {
       const before = twice.slice();
-      const violation = this.#takeIn(twice, executor, answer, method);
+      const { violation } = this.#takeIn(twice, executor, answer, method);
       // The same answer once more, whatever the drive does by then: kept in the place of the late ones.
       if (this.#at(At.late) === Stage.none && method === 'submit') {
         twice[At.late] = Stage.answered;
@@ -390,13 +391,18 @@ class Expansion {
   }
 
   /** The answer becomes a fact. */
-  #takeIn(world: World, executor: number, answer: number, method: Method): string | null {
+  #takeIn(
+    world: World,
+    executor: number,
+    answer: number,
+    method: Method,
+  ): { readonly violation: string | null; readonly told: readonly string[] } {
     const issued = world[driveAt(executor, Drive.record)] as RecordId;
     const events = this.#factsOf(world, executor, issued, { code: answer, method });
     world[driveAt(executor, Drive.stage)] = Stage.idle;
     world[driveAt(executor, Drive.method)] = 0;
     world[driveAt(executor, Drive.answer)] = SILENCE;
-    return this.#commit(world, executor, events);
+    return { violation: this.#commit(world, executor, events), told: events.map(({ type }) => type) };
   }
 
   #factsOf(

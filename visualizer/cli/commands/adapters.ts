@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type AdapterState, type OperationLedger, openOperations, switchAdapter } from '../../../machines/index.ts';
+import { type AdapterState, type OperationLedger, openByAdapter, switchAdapter } from '../../../machines/index.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { CliFailure, usage } from '../failure.ts';
 import { type CommonOptions, withCommonOptions } from '../options.ts';
@@ -89,11 +89,12 @@ interface Overview {
 
 async function overview(ledger: OperationLedger): Promise<readonly Overview[]> {
   const switches = await ledger.adapters();
-  const all = [...new Set([...adapterIds, ...Object.keys(switches)])];
+  const needed = await openByAdapter(ledger);
+  const all = [...new Set([...adapterIds, ...Object.keys(switches), ...needed.keys()])];
   const rows: Overview[] = [];
   for (const adapter of all) {
     const states = [...new Set<AdapterState>(switches[adapter] ?? ['active'])];
-    const open = (await openOperations(ledger, adapter)).length;
+    const open = needed.get(adapter)?.length ?? 0;
     // A change that has not reached every partition says so.
     rows.push({
       adapter,

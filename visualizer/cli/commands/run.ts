@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { Endpoint, SubmitAnswer, ToolCall } from '../../../machines/index.ts';
 import { conclude } from '../conclude.ts';
@@ -21,7 +21,7 @@ import {
 import { abandonServer } from '../orphan.ts';
 import type { Output } from '../output.ts';
 import { shortId } from '../text.ts';
-import { atWork, type Workplace } from '../workplace.ts';
+import { adapterIds, atWork, type Workplace } from '../workplace.ts';
 import type { Finish } from './finish.ts';
 
 interface RunOptions extends CommonOptions {
@@ -33,6 +33,7 @@ interface RunOptions extends CommonOptions {
   readonly ttl?: number;
   readonly waitBudget?: number;
   readonly effectFree?: boolean;
+  readonly protocol: string;
 }
 
 export function addRun(program: Command, finish: Finish): void {
@@ -50,6 +51,11 @@ export function addRun(program: Command, finish: Finish): void {
         'the call node: the same id with the same request is the same operation (default: a fresh one)',
       )
       .option('--header <header>', "'Name: value' of each request; else TOOLOP_HEADERS, one a line", collect)
+      .addOption(
+        new Option('--protocol <adapter>', 'the protocol and its revision; a tool without tasks: sync')
+          .choices(adapterIds)
+          .default(adapterIds[0]),
+      )
       .option('--ttl <ms>', 'how long the server is asked to keep the task', positiveMs)
       .option('--wait-budget <ms>', 'how long to wait before it is parked', positiveMs)
       .option('--effect-free', 'your word that the tool changes nothing outside'),
@@ -143,6 +149,7 @@ function callOf(options: RunOptions, serverCommand: readonly string[]): ToolCall
     callNodeId: options.node ?? `cli-${randomUUID()}`,
     endpoint: endpointOf(options, serverCommand),
     tool: options.tool,
+    protocol: options.protocol,
     arguments: readJsonObject(options.args, '--args'),
     effectFree: options.effectFree === true,
     ...(options.principal === undefined ? {} : { principal: options.principal }),
