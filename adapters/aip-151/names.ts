@@ -1,0 +1,4 @@
+/** `google.longrunning.Operation` over HTTP and JSON (AIP-151): not MCP, however alike a field may look (B2). */
+export const ADAPTER_ID = 'aip-151';
+/** What a record keeps as the version of the protocol: AIP-151 has one message and no revisions. */
+export const PROTOCOL_VERSION = 'google.longrunning.Operation';
