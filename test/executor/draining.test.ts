@@ -4,6 +4,14 @@ import { Executor, openOperations, switchAdapter } from '../../machines/index.ts
 import { accepted, eventually, FAST, LEDGERS, NAMESPACE, until, workCall } from '../support/rig.ts';
 import { callsSeen, useStage } from '../support/stage.ts';
 
+/** A thousand polls a second would be a test of this machine. */
+const CALM = {
+  ...FAST,
+  pollIntervalMs: 1_500,
+  minPollIntervalMs: 500,
+  maxPollIntervalMs: 3_000,
+  waitBudgetMs: 600_000,
+};
 const ADAPTER = 'mcp-2025-11-25';
 /** Calls in flight when the adapter is drained. */
 const MANY = { redis: 1_000, embedded: 150 } as const;
@@ -19,7 +27,11 @@ describe.each(LEDGERS)('R4: an adapter is switched off on the %s ledger', (kind)
     const server = await stage().server();
     const half = MANY[kind] / 2;
     let paused = false;
-    const executor = await stage().rig.executor({ creationAllowed: () => !paused, requestTimeoutMs: 60_000 });
+    const executor = await stage().rig.executor({
+      creationAllowed: () => !paused,
+      requestTimeoutMs: 60_000,
+      policy: CALM,
+    });
     const submitted = await Promise.all(
       Array.from({ length: half }, () => accepted(executor, workCall(server.endpoint, { outcome: 'hold' }))),
     );
@@ -30,7 +42,7 @@ describe.each(LEDGERS)('R4: an adapter is switched off on the %s ledger', (kind)
       ledger: stage().ledger,
       namespace: NAMESPACE,
       protocols: [mcp20251125()],
-      policy: FAST,
+      policy: CALM,
     });
     const queued = await Promise.all(
       Array.from({ length: half }, () => accepted(desk, workCall(server.endpoint, { ms: 1 }))),
