@@ -50,6 +50,8 @@ export interface CallHistory {
     /** `tools/call` requests that reached the server, in order. */
     readonly calls: readonly { readonly key: string; readonly at: number }[];
     readonly tasks: readonly SeenTask[];
+    /** A repeated key is answered with the operation that it made: the same call is its own look-up (AIP-155). */
+    readonly repeats?: boolean;
     /** Runs of the tool for this call node, where the recording can tell them apart. */
     readonly executions: number;
     /** Outcomes that were returned at once, without a task. */
@@ -177,8 +179,10 @@ function* submissions({ server, ledger }: CallHistory, toleranceMs: number): Gen
   // Commit before effect: each request on the wire had its own committed permission, before it.
   const permissions = ledger.steps.filter(({ from, to }) => to === 'SUBMITTING.sending' && from !== to);
   const sent = [...server.calls].sort((a, b) => a.at - b.at);
+  // Where the same call is the look-up, one that may have been sent may be sent again.
+  const doubt = ledger.steps.find(({ to }) => to === 'SUBMISSION_UNKNOWN' || to === 'PARKED.searching');
   for (const [i, { at }] of sent.entries()) {
-    const permission = permissions[i];
+    const permission = permissions[i] ?? (server.repeats ? doubt : undefined);
     if (!permission || permission.at > at + toleranceMs)
       yield ['B4', `tools/call number ${i + 1} reached the server without a committed SUBMITTING.sending of its own`];
   }

@@ -40,7 +40,12 @@ describe('the closed system, every reachable state', () => {
     ['the cursor guard is dropped', 'plain', {}, /F2: a passing status/],
     ['completed is accepted without its result', 'plain', {}, /B11: completed without its result/],
     ['a cancel that was only heard is taken for terminal', 'cooperative', {}, /G1: accepted as cancelled/],
-    ['a question that was answered is asked again', 'asking-by-status', { humans: 0 }, /an answered question is open/],
+    [
+      'a question that was answered is asked again',
+      'asking-twice-by-status',
+      { humans: 0 },
+      /an answered question is open/,
+    ],
     ['it parks for ever at the first failure', 'plain', { losses: 1 }, /cannot end/],
   ];
   it.each(noticed)(

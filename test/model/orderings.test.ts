@@ -11,7 +11,9 @@ const WALKS = 1_500;
 /** Nothing can hit what is over. */
 const FINAL = ['ACCEPTED', 'CANCELLED_ACCEPTED', 'GIVEN_UP', 'NOT_SUBMITTED'];
 /** Enough for the bugs that are planted, and quicker. */
-const FEW = SETTINGS.filter(({ contract }) => ['plain', 'cooperative', 'asking-by-status'].includes(contract.name));
+const FEW = SETTINGS.filter(({ contract }) =>
+  ['plain', 'cooperative', 'asking-twice-by-status'].includes(contract.name),
+);
 
 /** The first divergence among this many walks, or `null`. */
 async function firstDivergence(orderings: Orderings, walks: number): Promise<string | null> {

@@ -178,6 +178,7 @@ async function sideOfServers(
     calls,
     tasks,
     executions: Math.max(tasks.length, ...alone.map(({ log }) => log.executions)),
+    repeats: context.capabilities.lookup === 'repeat',
     immediate: await immediateOutcomes(ledger, operationId, context.requestDigest),
     answers: servers
       .flatMap(({ answers }) => answers.filter(({ taskId: id }) => ids.has(id)))

@@ -64,9 +64,19 @@ export const SETTINGS: readonly Setting[] = [
     { name: 'lying-cooperative', about: 'says what is not so, of cancels too', cancel: 'cooperative', lies: true },
     { lies: 2, times: 0, losses: 0 },
   ),
+  setting(
+    {
+      name: 'asking-by-status',
+      about: 'MCP 2026-07-28: a question by key, told with the status; a cancel is only heard',
+      cancel: 'cooperative',
+      questions: 1,
+      input: 'status',
+    },
+    { crashes: 0 },
+  ),
   setting({
-    name: 'asking-by-status',
-    about: 'MCP 2026-07-28: a question by key, told with the status; a cancel is only heard',
+    name: 'asking-by-status-and-dying',
+    about: 'the same, with executors that die',
     cancel: 'cooperative',
     questions: 1,
     input: 'status',

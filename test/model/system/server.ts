@@ -6,6 +6,7 @@ import type {
   AnswerOutcome,
   CancelOutcome,
   LookupOutcome,
+  Payload,
   ResultOutcome,
   StatusOutcome,
   SubmitOutcome,
@@ -145,9 +146,10 @@ export function processed(
     honest.push({ server: { ...server, ...changed }, answer, isLie: false });
   const forgetting = contract.forgets === 'never' ? 'F' : 'E';
   const statusCode = (word: ServerStatus, born = server.reborn ? 'reborn' : BORN) =>
-    code(`${forgetting} status ${word} ${born}`, {
+    code(`${forgetting} status ${word} ${born}${contract.input === 'status' ? ' with what it came to' : ''}`, {
       kind: 'status',
       task: view(word, contract, 't1', born),
+      ...(contract.input === 'status' ? inlined(word) : {}),
     } satisfies StatusOutcome);
   const exists = server.task !== Task.none;
   const asking = (number: number) =>
@@ -259,14 +261,19 @@ export function processed(
   return contract.lies ? [...honest, ...lies(contract, server, method, statusCode)] : honest;
 }
 
+/** What the outcome is told with, where the status tells it. */
+function inlined(status: ServerStatus): { readonly payload?: Payload } {
+  if (status === 'completed') return { payload: RESULTS.made };
+  return status === 'failed' ? { payload: FAILURE } : {};
+}
+
 function receipt(status: ServerStatus): LookupOutcome {
-  const payload = status === 'completed' ? RESULTS.made : status === 'failed' ? FAILURE : undefined;
   return {
     kind: 'expiredWithReceipt',
     taskId: 't1',
     taskCreatedAt: BORN,
     status: status as 'completed' | 'failed' | 'cancelled',
-    ...(payload ? { payload } : {}),
+    ...inlined(status),
   };
 }
 
