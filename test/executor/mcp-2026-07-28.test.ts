@@ -251,6 +251,78 @@ describe.each(LEDGERS)('MCP 2026-07-28 on the %s ledger', (kind) => {
     expect(snapshot.context.parked?.reason).toBe('unknown-id');
   });
 
+  it('F4: it completes while the cancel is on its way: heard, and completed it stays', async () => {
+    await server.control({ op: 'fault', method: 'tasks/cancel', kind: 'hold' });
+    const executor = await hire();
+    const id = await accepted(executor, call(HOLD));
+    await until(executor, id, (state) => state === 'WORKING.polling');
+    await executor.cancel(id);
+    await eventually(async () => (await seen('tasks/cancel')) === 1);
+    await server.control({ op: 'complete', taskId: 'last' });
+    await server.control({ op: 'release' });
+    expect((await executor.wait(id)).receipt).toMatchObject({ outcome: 'completed' });
+  });
+
+  it("F5: the cancel's acknowledgement is lost: the status says that it was heard", async () => {
+    await server.control({ op: 'fault', method: 'tasks/cancel', kind: 'reset' });
+    const executor = await hire();
+    const id = await accepted(executor, call(HOLD));
+    await until(executor, id, (state) => state === 'WORKING.polling');
+    await executor.cancel(id);
+    expect((await executor.wait(id)).receipt).toMatchObject({ outcome: 'cancelled', status: 'cancelled' });
+  });
+
+  it.each(['truncate', 'reset'] as const)(
+    'F6 F7: completed, and the answer with the result is lost (%s): read again',
+    async (kind) => {
+      const executor = await hire();
+      const id = await accepted(executor, call(HOLD));
+      await until(executor, id, (state) => state === 'WORKING.polling');
+      await server.control({ op: 'fault', method: 'tasks/get', kind, times: 2 });
+      await server.control({ op: 'complete', taskId: 'last' });
+      const { receipt, output } = await executor.wait(id);
+      expect(receipt.outcome).toBe('completed');
+      expect(output).toMatchObject({ kind: 'result' });
+    },
+  );
+
+  it('F6 B11: completed without its result never advances: parked, with the outcome on record', async () => {
+    const executor = await hire();
+    const id = await accepted(executor, call({ outcome: 'hold', variant: 'empty' }));
+    await until(executor, id, (state) => state === 'WORKING.polling');
+    await server.control({ op: 'complete', taskId: 'last' });
+    const { snapshot } = await until(executor, id, (state) => state.startsWith('PARKED'));
+    expect(snapshot.context).toMatchObject({
+      parked: { reason: 'result-unavailable' },
+      terminal: { status: 'completed' },
+    });
+    expect(await executor.outcome(id)).toBeNull();
+  });
+
+  it('F9: the id is used for something else: disputed', async () => {
+    const executor = await hire();
+    const id = await accepted(executor, call(HOLD));
+    await until(executor, id, (state) => state === 'WORKING.polling');
+    await server.control({ op: 'reuse', taskId: 'last', createdAt: '2020-01-01T00:00:00.000Z' });
+    const { snapshot } = await until(executor, id, (state) => state === 'PARKED.disputed');
+    expect(snapshot.context.parked?.reason).toBe('contradiction');
+  });
+
+  it('F11 B8: 503 with Retry-After is a floor for the next poll', async () => {
+    const executor = await hire();
+    const id = await accepted(executor, call(HOLD));
+    await until(executor, id, (state) => state === 'WORKING.polling');
+    await server.control({ op: 'fault', method: 'tasks/get', kind: 'http', status: 503, retryAfter: '1' });
+    const history = async () => (await rig.ledger()).readHistory(id);
+    const failed = await eventually(async () => (await history()).find(({ event }) => event === 'poll.failed'));
+    const polls = async () => (await server.log()).requests.filter(({ method }) => method === 'tasks/get');
+    // Half a second for the clocks of three processes.
+    const next = await eventually(async () => (await polls()).find(({ at }) => at > failed.at + 500));
+    expect(next.at - failed.at).toBeGreaterThanOrEqual(900);
+    await server.control({ op: 'complete', taskId: 'last' });
+    expect((await executor.wait(id)).receipt.outcome).toBe('completed');
+  });
+
   it('F11: one failed poll says nothing', async () => {
     const executor = await hire();
     const id = await accepted(executor, call(HOLD));
