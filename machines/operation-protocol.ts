@@ -222,6 +222,11 @@ export interface ProtocolSession {
   openInput(task: TaskRef, events: InputChannelEvents): InputChannel;
   /** Where questions come with the status (`input: 'status'`), and only there. The same answers may be sent again. */
   answerInput?(task: TaskRef, replies: InputReplies, signal?: AbortSignal): Promise<AnswerOutcome>;
+  /**
+   * Where the server says that a task changed: a hint to read its status, never a status; it may come late, often or never,
+   * and polling goes on regardless. Answers the function that ends it.
+   */
+  watch?(task: TaskRef, changed: () => void): () => void;
   /** Called once, when the server is gone for good (stdio: its process ended). */
   onGone(listener: (reason: string) => void): void;
   close(): Promise<void>;

@@ -4,6 +4,7 @@ import type { Settings } from '../mcp/options.ts';
 import { answerInput } from './answer-input.ts';
 import { cancel } from './cancel.ts';
 import type { Context } from './context.ts';
+import { Listener } from './listen.ts';
 import { lookup } from './lookup.ts';
 import { negotiate } from './negotiate.ts';
 import { result } from './result.ts';
@@ -20,6 +21,7 @@ export function createSession(link: Link, resume: ResumeState | undefined, setti
     tools: new Map(),
     latest: new Map(),
   };
+  const listener = link.connection.overHttp ? new Listener(context) : null;
   return {
     negotiate: (tool, args) => negotiate(context, () => link.ending(), tool, args),
     submit: (submission, options) => submit(context, submission, options),
@@ -31,7 +33,11 @@ export function createSession(link: Link, resume: ResumeState | undefined, setti
       throw new Error("on this revision a task's questions come with its status, not on a channel");
     },
     answerInput: (task, replies, signal) => answerInput(context, task, replies, signal),
+    ...(listener === null ? {} : { watch: (task, changed) => listener.watch(task.taskId, changed) }),
     onGone: (listener) => link.connection.onGone(listener),
-    close: () => link.close(),
+    close() {
+      listener?.stop();
+      return link.close();
+    },
   };
 }

@@ -91,6 +91,8 @@ export class PostTransport implements Transport {
   /** What is wrong with the stream itself is seen by who watches the body. */
   async #readEvents(body: ReadableStream<Uint8Array>, id: string | number): Promise<void> {
     const events = new EventLines((data) => {
+      // A first event without data only opens the stream.
+      if (data === '') return;
       try {
         this.#take(data, id);
       } catch (error) {
