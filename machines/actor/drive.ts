@@ -154,6 +154,9 @@ export class OperationDrive {
         const resident = this.#isResident(effect);
         const wait = (this.context.dueAt ?? Number.POSITIVE_INFINITY) - this.env.time.now();
         if (!resident && wait > 0) break;
+        // Nobody is asked here and nothing is held: an answer of somebody else makes it due, or its deadline.
+        if (!resident && effect === 'holdInput') notBefore = (this.context.input?.deadline ?? 0) + 1;
+        if (notBefore > this.env.time.now()) break;
         // Whoever was committed as the sender goes on without a lease: what became of the call is its to tell.
         if (!this.lease.isHeld() && !(effect === 'submit' && this.#isSender())) return;
         await this.#perform(effect);

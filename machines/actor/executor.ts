@@ -18,6 +18,7 @@ import { type Log, silent } from './log.ts';
 import { readOutcome, type TerminalOutcome } from './outcome.ts';
 import { Scheduler } from './scheduler.ts';
 import { type Opened, OperationStore } from './store.ts';
+import { Watches } from './watches.ts';
 
 export interface ExecutorOptions {
   readonly ledger: OperationLedger;
@@ -73,6 +74,7 @@ export class Executor {
   readonly processId = randomUUID();
   readonly #scheduler: Scheduler;
   readonly #connections: Connections;
+  readonly #watches: Watches;
   #started = false;
 
   constructor(private readonly options: ExecutorOptions) {
@@ -105,6 +107,7 @@ export class Executor {
       creationAllowed: options.creationAllowed ?? (() => true),
       log,
     };
+    this.#watches = new Watches(this.env);
     this.#scheduler = new Scheduler({
       env: this.env,
       processId: this.processId,
@@ -134,6 +137,7 @@ export class Executor {
 
   /** Stops serving: what is in flight stays in the ledger for the next executor. Cancels nothing (B14). */
   async stop(): Promise<void> {
+    this.#watches.close();
     if (this.#started) await this.#scheduler.stop();
     await this.#connections.close();
     // What only this process could serve is somebody else's to park, now and not when the last sign of life is old.

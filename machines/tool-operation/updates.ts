@@ -103,21 +103,20 @@ function isPossiblyRepeat(earlier: Context['input'], questionDigest: string): bo
   }
 }
 
-/** A human is asked from here on. Without a channel to hold, only the deadline has to be watched. */
+/** A human is asked from here on. */
 function openedRound(context: Context, event: OperationEvent): Partial<Context> {
   if (event.type !== 'input.requested' && event.type !== 'submit.inputRequired') return {};
-  const deadline = event.at + context.policy.inputDeadlineMs;
   return {
     inputRound: context.inputRound + 1,
     failures: 0,
     pausedAt: event.at,
     stepDeadline: null,
-    dueAt: context.capabilities.input === 'channel' ? event.at : deadline + 1,
+    dueAt: event.at,
     input: {
       schemaDigest: event.schemaDigest,
       requestDigest: event.questionDigest,
       openedAt: event.at,
-      deadline,
+      deadline: event.at + context.policy.inputDeadlineMs,
       possiblyRepeat: isPossiblyRepeat(context.input, event.questionDigest),
       replyDigest: null,
       repliedAt: null,

@@ -251,6 +251,25 @@ describe.each(LEDGERS)('MCP 2026-07-28 on the %s ledger', (kind) => {
     expect(snapshot.context.parked?.reason).toBe('unknown-id');
   });
 
+  it('B8: a push is a hint: the status is read long before its time', async () => {
+    const executor = await hire();
+    const policy = { pollIntervalMs: 600_000, minPollIntervalMs: 600_000, maxPollIntervalMs: 600_000 };
+    const id = await accepted(executor, call({ outcome: 'hold', pollIntervalMs: 600_000 }, { policy }));
+    await eventually(async () => (await seen('subscriptions/listen')) > 0);
+    await server.control({ op: 'complete', taskId: 'last' });
+    expect((await executor.wait(id)).receipt.outcome).toBe('completed');
+  });
+
+  it('B8: without its stream the polling is all there is', async () => {
+    const executor = await hire();
+    const id = await accepted(executor, call(HOLD));
+    await eventually(async () => (await seen('subscriptions/listen')) > 0);
+    await server.control({ op: 'fault', method: 'subscriptions/listen', kind: 'http', status: 503, times: 100 });
+    await server.control({ op: 'endListens', graceful: false });
+    await server.control({ op: 'complete', taskId: 'last' });
+    expect((await executor.wait(id)).receipt.outcome).toBe('completed');
+  });
+
   it('F4: it completes while the cancel is on its way: heard, and completed it stays', async () => {
     await server.control({ op: 'fault', method: 'tasks/cancel', kind: 'hold' });
     const executor = await hire();
@@ -312,13 +331,14 @@ describe.each(LEDGERS)('MCP 2026-07-28 on the %s ledger', (kind) => {
     const executor = await hire();
     const id = await accepted(executor, call(HOLD));
     await until(executor, id, (state) => state === 'WORKING.polling');
-    await server.control({ op: 'fault', method: 'tasks/get', kind: 'http', status: 503, retryAfter: '1' });
+    await server.control({ op: 'fault', method: 'tasks/get', kind: 'http', status: 503, retryAfter: '1', times: 9 });
     const history = async () => (await rig.ledger()).readHistory(id);
     const failed = await eventually(async () => (await history()).find(({ event }) => event === 'poll.failed'));
     const polls = async () => (await server.log()).requests.filter(({ method }) => method === 'tasks/get');
     // Half a second for the clocks of three processes.
     const next = await eventually(async () => (await polls()).find(({ at }) => at > failed.at + 500));
     expect(next.at - failed.at).toBeGreaterThanOrEqual(900);
+    await server.control({ op: 'clearFaults' });
     await server.control({ op: 'complete', taskId: 'last' });
     expect((await executor.wait(id)).receipt.outcome).toBe('completed');
   });

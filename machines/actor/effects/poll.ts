@@ -1,28 +1,33 @@
 import type { InputRequests } from '../../operation-protocol.ts';
 import type { ToolOperationContext } from '../../tool-operation/context.ts';
 import { stampOf } from '../environment.ts';
-import { told } from '../facts.ts';
+import { type Issued, type Told, told } from '../facts.ts';
 import { type Asked, askedBefore, askedWithStatus, keyDigest } from '../question.ts';
 import type { RunEffect } from './index.ts';
-import { noteSession, patience, permit, sessionOf, taskRef } from './requests.ts';
+import { noteSession, patience, permit, type Reader, sessionOf, taskRef } from './requests.ts';
 
 /** Reads the status once. A failed poll says nothing: only the time of the next one changes. */
-export const poll: RunEffect = async (drive, issued, signal) => {
-  const session = await sessionOf(drive);
-  await permit(drive, signal);
+export const poll: RunEffect = (drive, issued, signal) => readStatus(drive, issued, signal);
+
+/** The same for whoever has a reason to look before the time. */
+export async function readStatus(reader: Reader, issued: Issued, signal: AbortSignal): Promise<readonly Told[]> {
+  const { env, context } = reader;
+  const session = await sessionOf(reader);
+  await permit(reader, signal);
   if (signal.aborted) return [];
-  const outcome = await session.status(taskRef(drive.context), patience(drive, signal));
+  const outcome = await session.status(taskRef(context), patience(reader, signal));
   if (signal.aborted && outcome.kind === 'unknown') return [];
-  const sessionChanged = drive.env.connections.sessionChanged(drive.context);
-  noteSession(drive, outcome);
-  const stamp = stampOf(drive.env);
+  const sessionChanged = env.connections.sessionChanged(context);
+  noteSession(reader, outcome);
+  const stamp = stampOf(env);
   const status = told.status(outcome, issued, stamp, false, sessionChanged);
+  if (outcome.kind !== 'status') return [status];
   const asked =
-    outcome.kind === 'status' && outcome.task.status === 'input_required' && outcome.inputRequests
-      ? openQuestions(drive.context, outcome.inputRequests)
+    outcome.task.status === 'input_required' && outcome.inputRequests
+      ? openQuestions(context, outcome.inputRequests)
       : null;
   return asked === null ? [status] : [status, told.requested(asked, issued, stamp)];
-};
+}
 
 /**
  * What is outstanding and was not answered. The server lists everything each time: a recorded answer that never arrived

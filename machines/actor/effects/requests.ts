@@ -16,11 +16,14 @@ const StoredRequest = z.strictObject({ tool: z.string(), arguments: z.json(), tt
  */
 const USE_BY_MS = 250;
 
+/** Who asks: a drive, or somebody who only reads. */
+export type Reader = Pick<OperationDrive, 'env' | 'context'>;
+
 const lines = new WeakMap<Environment, Map<string, Line>>();
-const takenAt = new WeakMap<OperationDrive, number>();
+const takenAt = new WeakMap<Reader, number>();
 
 /** Waits for a place in the rate of this server, shared by all executors (B8). A cancel gets the next one (G4). */
-export async function permit(drive: OperationDrive, signal: AbortSignal, lane?: 'next'): Promise<void> {
+export async function permit(drive: Reader, signal: AbortSignal, lane?: 'next'): Promise<void> {
   const take = lane === 'next' ? nextPlace : placeInLine;
   // Late twice in a row: it is the ledger that is slow.
   if (!(await take(drive, signal))) await take(drive, signal);
@@ -28,13 +31,13 @@ export async function permit(drive: OperationDrive, signal: AbortSignal, lane?: 
 }
 
 /** Right before sending what had its permit before the commit. */
-export async function permitInTime(drive: OperationDrive, signal: AbortSignal): Promise<void> {
+export async function permitInTime(drive: Reader, signal: AbortSignal): Promise<void> {
   const age = drive.env.clock.monotonic() - (takenAt.get(drive) ?? Number.NEGATIVE_INFINITY);
   if (age > USE_BY_MS) await permit(drive, signal, 'next');
 }
 
 /** `false`: the place came too late to be used. */
-async function nextPlace({ env, context }: OperationDrive, signal: AbortSignal): Promise<boolean> {
+async function nextPlace({ env, context }: Reader, signal: AbortSignal): Promise<boolean> {
   const { ledger, clock, rate } = env;
   const askedAt = clock.monotonic();
   const { waitMs } = await ledger.takePermit(context.endpoint.id, rate.qps, burstOf(rate), 'next');
@@ -43,7 +46,7 @@ async function nextPlace({ env, context }: OperationDrive, signal: AbortSignal):
 }
 
 /** Only the first of those who wait in this process asks the ledger: a thousand would keep it busy with refusals. */
-async function placeInLine({ env, context }: OperationDrive, signal: AbortSignal): Promise<boolean> {
+async function placeInLine({ env, context }: Reader, signal: AbortSignal): Promise<boolean> {
   const { ledger, clock, rate } = env;
   let inTime = true;
   const ask = async () => {
@@ -86,10 +89,7 @@ export function taskRef(context: ToolOperationContext): TaskRef {
 }
 
 /** A session that was refused says nothing of the task: the next request opens a new one. */
-export function noteSession(
-  drive: OperationDrive,
-  outcome: { readonly kind: string; readonly sessionLost?: boolean },
-): void {
+export function noteSession(drive: Reader, outcome: { readonly kind: string; readonly sessionLost?: boolean }): void {
   if (outcome.sessionLost) drive.env.connections.loseSession(drive.context);
 }
 
@@ -102,11 +102,10 @@ export async function isForeign(drive: OperationDrive, task: Pick<TaskView, 'tas
   return owner !== operationId;
 }
 
-export const sessionOf = (drive: OperationDrive): Promise<ProtocolSession> =>
-  drive.env.connections.session(drive.context);
+export const sessionOf = (drive: Reader): Promise<ProtocolSession> => drive.env.connections.session(drive.context);
 
 /** A wait of at most the request timeout; giving up only stops the waiting. */
-export function patience(drive: OperationDrive, signal: AbortSignal): AbortSignal {
+export function patience(drive: Reader, signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(drive.env.requestTimeoutMs)]);
 }
 
