@@ -235,6 +235,8 @@ export interface ProtocolSession {
 export interface OperationProtocol {
   /** Adapter and pinned revision, as stored in the record (B3), e.g. `mcp-2025-11-25`. */
   readonly id: string;
+  /** Its sessions can `watch`. */
+  readonly hints?: true;
   /** Opens a session. Given `resume`, reaches the tasks of an earlier connection. Rejects with `EndpointUnavailable`. */
   connect(endpoint: Endpoint, resume?: ResumeState): Promise<ProtocolSession>;
 }

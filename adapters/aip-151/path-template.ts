@@ -57,7 +57,10 @@ export function parseTemplate(template: string): PathTemplate {
 /** A resource name as a path; `null`: as a path it would mean something else (empty, or walking up). */
 export function encodePath(name: string): string | null {
   const segments = name.split('/');
-  if (/\p{Surrogate}/u.test(name) || segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+  if (
+    /\p{Surrogate}/u.test(name) ||
+    segments.some((segment) => segment === '' || segment === '.' || segment === '..')
+  ) {
     return null;
   }
   return segments.map((segment) => encodeURIComponent(segment)).join('/');

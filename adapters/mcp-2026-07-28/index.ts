@@ -24,6 +24,7 @@ export function mcp20260728(options: McpOptions = {}): OperationProtocol {
   const settings = settingsOf(options);
   return {
     id: ADAPTER_ID,
+    hints: true,
     /** Nothing is asked here: there is no session to open, or to take up again. */
     async connect(endpoint, resume) {
       return createSession(await open(endpoint, settings), resume, settings);

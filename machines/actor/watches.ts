@@ -38,6 +38,7 @@ export class Watches {
   /** A server that cannot be reached now is asked at the next poll. */
   async #watch({ record: { operationId }, snapshot: { context } }: Opened): Promise<void> {
     if (context.taskId === null || this.#watched.size >= MAX_WATCHED) return;
+    if (!this.env.connections.protocol(context.protocol).hints) return;
     const session = await this.env.connections.session(context);
     if (!session.watch || this.#watched.has(operationId) || this.#stopping.signal.aborted) return;
     this.#watched.set(

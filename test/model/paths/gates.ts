@@ -225,7 +225,9 @@ export class GatedExecutor {
   }
 
   #gatedProtocol(protocol: OperationProtocol): OperationProtocol {
-    return withSessions(protocol, (session) => this.#gated(session));
+    // A hint would be a read that no step of the walk is about.
+    const { hints: _, ...silent } = protocol;
+    return withSessions(silent, (session) => this.#gated(session));
   }
 
   #gated(session: ProtocolSession): ProtocolSession {
