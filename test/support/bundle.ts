@@ -18,6 +18,7 @@ const PROGRAMS = [
   'test/persistence/writer.ts',
   'test/gates/field/main.ts',
   'test/gates/g1/walker.ts',
+  'test/servers-half/server-2025.ts',
 ];
 /** Common code that needs what an ES module does not have. */
 const REQUIRE =
