@@ -87,7 +87,9 @@ export class Workers {
     let count = 0;
     for (const dead of await this.#store.overdue(REAP_AT_ONCE)) {
       const before = await this.#store.read(dead.taskId);
-      const again = before?.resumable === true && before.run < this.#store.settings.maxRuns;
+      // What was to stop has stopped.
+      const unwanted = before?.cancelWanted === true;
+      const again = before?.resumable === true && !unwanted && before.run < this.#store.settings.maxRuns;
       const resume = this.#resume(before?.tool ?? '');
       // Another process may know the tool.
       if (again && resume === undefined) continue;
@@ -97,6 +99,8 @@ export class Workers {
       if (again && resume !== undefined) {
         const run = this.begin(task);
         resume(run).catch((error: Error) => this.#store.settings.onError(error));
+      } else if (unwanted) {
+        await this.#store.finish(task, task, 'cancelled', 'interrupted', null);
       } else {
         await this.#store.finish(task, task, 'failed', 'interrupted', interrupted(task));
       }
