@@ -1,4 +1,4 @@
-/** `npm run build [DIRECTORY]`: what the package ships. Compiled modules, the ledger's scripts beside them, an executable command. */
+/** `npm run build [DIRECTORY]`: what the package ships. Compiled modules, the scripts of Redis beside them, an executable command. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,5 +17,7 @@ const { status } = spawnSync(
   },
 );
 if (status !== 0) process.exit(status ?? 1);
-cpSync(join(root, 'persistence', 'scripts'), join(dist, 'persistence', 'scripts'), { recursive: true });
+for (const scripts of [join('persistence', 'scripts'), join('adapters', 'mcp', 'server', 'scripts')]) {
+  cpSync(join(root, scripts), join(dist, scripts), { recursive: true });
+}
 chmodSync(join(dist, 'visualizer', 'cli', 'main.js'), 0o755);

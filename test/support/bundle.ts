@@ -19,6 +19,8 @@ const PROGRAMS = [
   'test/persistence/writer.ts',
   'test/gates/field/main.ts',
   'test/gates/g1/walker.ts',
+  'test/servers-half/server-2025.ts',
+  'test/servers-half/server-2026.ts',
 ];
 /** Common code that needs what an ES module does not have. */
 const REQUIRE =

@@ -1,0 +1,71 @@
+import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/server';
+import type { Json } from '../../../machines/digest.ts';
+import type { Ending, Terminal } from '../../mcp/server/record.ts';
+import type { InputQuestion } from './answers.ts';
+
+/** What a tool knows of the call that it works on. */
+export interface CallContext {
+  /** `null`: the call is answered at once, and is not a task. */
+  readonly taskId: string | null;
+  /** 1, and more when a process died over it. */
+  readonly run: number;
+  /** Answers to what `before` asked. */
+  readonly answers: Readonly<Record<string, Json>>;
+  /** Aborted when somebody wants it cancelled (a tool that stops then is cancelled), or when others work on it by now. */
+  readonly signal: AbortSignal;
+  /** Asks the person behind the client. A key is good for one question in the life of a task, over all of its runs. */
+  ask(key: string, question: InputQuestion): Promise<Json>;
+  progress(message: string): Promise<void>;
+}
+
+export interface ToolConfig {
+  readonly title?: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments; they are checked before anything is made. */
+  readonly inputSchema: { readonly type: 'object'; readonly [key: string]: Json };
+  readonly outputSchema?: { readonly type: 'object'; readonly [key: string]: Json };
+  readonly annotations?: ToolAnnotations;
+  /**
+   * `forbidden`: always answered at once. `optional`: a task, unless the client cannot take one. `required`: a client
+   * that cannot take one is refused. Default `optional`.
+   */
+  readonly taskSupport?: 'forbidden' | 'optional' | 'required';
+  readonly ttlMs?: number;
+  readonly pollIntervalMs?: number;
+  /** May its work begin anew after the process that did it died? Its questions are not asked twice. Default `false`. */
+  readonly resumable?: boolean;
+  /** What has to be known before anything is made; the call is answered with these questions, as often as it takes. */
+  readonly before?: (args: Json, answers: Readonly<Record<string, Json>>) => Readonly<Record<string, InputQuestion>>;
+}
+
+export type Work = (args: Json, context: CallContext) => Promise<CallToolResult>;
+
+export interface Tool {
+  readonly name: string;
+  readonly config: ToolConfig;
+  readonly work: Work;
+  /** Why the arguments do not fit, or `null`. */
+  readonly misfit: (args: unknown) => string | null;
+}
+
+/** How a call ended. */
+export interface Outcome {
+  readonly status: Terminal;
+  readonly ending: Ending | null;
+}
+
+/** Does the work. A fault of the protocol has a `code`; anything else that is thrown is the tool's own failure. */
+export async function perform(tool: Tool, args: Json, context: CallContext): Promise<Outcome> {
+  try {
+    return { status: 'completed', ending: { kind: 'result', value: await tool.work(args, context) } };
+  } catch (error) {
+    if (context.signal.aborted && context.signal.reason === 'cancelled') return { status: 'cancelled', ending: null };
+    const { code, message, data } = error as Error & { code?: unknown; data?: unknown };
+    if (typeof code === 'number' && Number.isSafeInteger(code)) {
+      const value = { code, message, ...(data === undefined ? {} : { data }) };
+      return { status: 'failed', ending: { kind: 'error', value } };
+    }
+    const content = [{ type: 'text', text: String(message ?? error) }];
+    return { status: 'completed', ending: { kind: 'result', value: { content, isError: true } } };
+  }
+}

@@ -1,0 +1,30 @@
+import { Redis } from 'ioredis';
+
+/** A Redis server that may forget what it acknowledged cannot say "never created". */
+export class RedisNotDurable extends Error {
+  override readonly name = 'RedisNotDurable';
+}
+
+/** A connection of our own, with the settings of the given one. */
+export function connectionLike(redis: string | Redis, onError: (error: Error) => void): Redis {
+  // 6.0.0 decodes some large RESP3 numbers wrongly. A script may be sent again: each is safe to repeat.
+  const settings = { protocol: 2, maxRetriesPerRequest: 1, keepAlive: 10_000 } as const;
+  const connection = typeof redis === 'string' ? new Redis(redis, settings) : redis.duplicate(settings);
+  connection.on('error', onError);
+  return connection;
+}
+
+/** Rejects for a server that evicts keys, or that a restart makes forget them. One that does not tell is believed. */
+export async function assertDurable(redis: Redis): Promise<void> {
+  const setting = async (name: string): Promise<string | null> => {
+    const reply: unknown = await redis.call('CONFIG', 'GET', name).catch(() => null);
+    return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : null;
+  };
+  const policy = await setting('maxmemory-policy');
+  if (policy !== null && policy !== 'noeviction') {
+    throw new RedisNotDurable(`maxmemory-policy is ${policy}: submission keys could be evicted (noeviction is needed)`);
+  }
+  if ((await setting('appendonly')) === 'no') {
+    throw new RedisNotDurable('appendonly is no: a restart of Redis would forget submission keys');
+  }
+}

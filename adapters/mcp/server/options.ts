@@ -1,0 +1,50 @@
+import type { Redis } from 'ioredis';
+
+/** What both revisions' halves are told. */
+export interface HalfOptions {
+  /** `redis://` or `rediss://` address, or a client whose settings are copied: the half opens connections of its own. */
+  readonly redis: string | Redis;
+  /** How long a submission key is remembered at least, ms: published, and what a look-up is worth (B13). */
+  readonly retentionMs: number;
+  /** One per server (all its processes share it). Default `default`. */
+  readonly namespace?: string;
+  /** Time to live of a task that asks for none, ms. Default one day. */
+  readonly defaultTtlMs?: number;
+  /** The longest time to live that is granted, ms. Default seven days. */
+  readonly maxTtlMs?: number;
+  /** How long an ended task can be read at least, also when its time to live is over, ms. Default one minute. */
+  readonly keepEndedMs?: number;
+  /** How often clients are told to ask, ms. Default one second. */
+  readonly pollIntervalMs?: number;
+  /** How long a process counts as alive after its last sign, ms. Default 15 s. It gives one every third of that. */
+  readonly heartbeatMs?: number;
+  /** How often a task may be begun: once, and again after a process died, where its tool is resumable. Default 3. */
+  readonly maxRuns?: number;
+  /**
+   * `false`: also a Redis that may evict keys or that forgets them in a restart will do. Default: such a server is
+   * refused, because "never created" would be a guess there.
+   */
+  readonly durable?: boolean;
+  /** Hears of what went wrong in the background. Default: nobody. */
+  readonly onError?: (error: Error) => void;
+}
+
+export type HalfSettings = Required<Omit<HalfOptions, 'redis'>>;
+
+export function halfSettings(options: HalfOptions): HalfSettings {
+  if (!Number.isSafeInteger(options.retentionMs) || options.retentionMs < 1) {
+    throw new RangeError('retentionMs must be a whole number of milliseconds');
+  }
+  return {
+    retentionMs: options.retentionMs,
+    namespace: options.namespace ?? 'default',
+    defaultTtlMs: options.defaultTtlMs ?? 24 * 3_600_000,
+    maxTtlMs: options.maxTtlMs ?? 7 * 24 * 3_600_000,
+    keepEndedMs: options.keepEndedMs ?? 60_000,
+    pollIntervalMs: options.pollIntervalMs ?? 1_000,
+    heartbeatMs: options.heartbeatMs ?? 15_000,
+    maxRuns: options.maxRuns ?? 3,
+    durable: options.durable ?? true,
+    onError: options.onError ?? (() => undefined),
+  };
+}
