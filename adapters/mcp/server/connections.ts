@@ -17,7 +17,10 @@ export function connectionLike(redis: string | Redis, onError: (error: Error) =>
 /** Rejects for a server that evicts keys, or that a restart makes forget them. One that does not tell is believed. */
 export async function assertDurable(redis: Redis): Promise<void> {
   const setting = async (name: string): Promise<string | null> => {
-    const reply: unknown = await redis.call('CONFIG', 'GET', name).catch(() => null);
+    const reply: unknown = await redis.call('CONFIG', 'GET', name).catch((error: Error) => {
+      if (error.name === 'ReplyError') return null;
+      throw error;
+    });
     return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : null;
   };
   const policy = await setting('maxmemory-policy');

@@ -268,7 +268,11 @@ export class ServerStore {
 
   async #step(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<string[]> {
     this.#durable ??= this.settings.durable ? assertDurable(this.#redis) : Promise.resolve();
-    await this.#durable;
+    await this.#durable.catch((error: Error) => {
+      // The server did not tell: the next step asks again.
+      this.#durable = undefined;
+      throw error;
+    });
     return Reply.parse(await this.#script(name, keys, args));
   }
 }
