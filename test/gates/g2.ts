@@ -1,6 +1,8 @@
 /**
  * G2: second operations made by a repeated submission. Every call is handed to several executor processes at once, while
  * replies are lost and processes are killed; and once more to all of them when everything is over. Counted at the servers.
+ * Beside it, submissions to the store of the servers' half whose replies are dropped, whose requests arrive after the
+ * look-up, and whose senders are stopped.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolCall } from '../../machines/index.ts';
@@ -8,6 +10,7 @@ import { openLedger } from '../../persistence/index.ts';
 import { Fleet } from '../chaos/fleet.ts';
 import { judge, settle } from '../chaos/judge.ts';
 import { NAMESPACE } from '../chaos/protocol.ts';
+import { lostSubmissions } from '../servers-half/lost-submissions.ts';
 import { Random } from '../support/random.ts';
 import { startRedis } from '../support/redis.ts';
 import type { DeedKind } from './field/deeds.ts';
@@ -80,14 +83,18 @@ async function repeat(
     await fleet.close();
     const { violations } = await judge(ledger, servers, fleet.deliveries, restless);
     const { made, second } = await count(servers);
+    progress(`${sizes.lost} lost submissions to the servers' half`);
+    const half = await lostSubmissions({ redis: address, count: sizes.lost, seed, rules: 'contract' });
+    const seconds = second + half.duplicates + half.orphans;
     const untaken = taken.filter((yes) => !yes).length;
     return {
       ran: 'submissions of call nodes, repeated',
-      count: handed,
-      figure: `${second} second operations`,
+      count: handed + half.requests,
+      figure: `${seconds} second operations`,
       limit: '0',
-      pass: second === 0 && violations.length === 0 && fleet.troubles.length === 0 && untaken === 0,
+      pass: seconds + half.lost === 0 && violations.length === 0 && fleet.troubles.length === 0 && untaken === 0,
       notes: [
+        `servers' half: ${half.calls} calls in ${half.requests} requests, ${half.repliesDropped} replies dropped, ${half.arrivedAfterLookup} requests after their look-up, ${half.senderStops} senders stopped: ${half.duplicates} duplicates`,
         `${calls.length} call nodes, ${made} operations at the servers, ${kills} executor processes killed`,
         ...few([
           ...violations.map(({ row, callNode, what }) => `${row} ${callNode}: ${what}`),

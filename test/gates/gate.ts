@@ -26,6 +26,8 @@ export interface Sizes {
   readonly real: number;
   readonly round: number;
   readonly repeated: number;
+  /** Submissions to the servers' half that are lost, late or interrupted (G2). */
+  readonly lost: number;
   readonly executorKills: number;
   readonly concurrent: number;
   readonly qps: number;
@@ -45,6 +47,7 @@ export const QUICK: Sizes = {
   real: 20,
   round: 20,
   repeated: 24,
+  lost: 200,
   executorKills: 2,
   concurrent: 60,
   qps: 60,
@@ -63,6 +66,7 @@ export const FULL: Sizes = {
   real: 10_000,
   round: 100,
   repeated: 400,
+  lost: 10_000,
   executorKills: 15,
   concurrent: 1_000,
   qps: 120,
@@ -81,6 +85,7 @@ export const DEEP: Sizes = {
   simulated: 3_000_000,
   real: 100_000,
   repeated: 1_500,
+  lost: 50_000,
   executorKills: 60,
   walked: 2_000,
 };
