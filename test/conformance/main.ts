@@ -13,6 +13,8 @@ import { startConformanceServer } from './server.ts';
 
 const VERSION = '0.2.0-alpha.12';
 const NODE = '22';
+/** The npm package that brings it; that of Linux needs no script to be run at its installation. */
+const NODE_PACKAGE = process.platform === 'linux' ? `node-linux-${process.arch}` : 'node';
 const SCENARIOS = [
   'tasks-lifecycle',
   'tasks-capability-negotiation',
@@ -36,8 +38,8 @@ const runner = join(cache, 'node_modules', '@modelcontextprotocol', 'conformance
 function install(): string {
   mkdirSync(cache, { recursive: true });
   const ownNode = Number(process.versions.node.split('.')[0]) >= Number(NODE);
-  const packages = [`@modelcontextprotocol/conformance@${VERSION}`, ...(ownNode ? [] : [`node@${NODE}`])];
-  const node = ownNode ? process.execPath : join(cache, 'node_modules', 'node', 'bin', 'node');
+  const packages = [`@modelcontextprotocol/conformance@${VERSION}`, ...(ownNode ? [] : [`${NODE_PACKAGE}@${NODE}`])];
+  const node = ownNode ? process.execPath : join(cache, 'node_modules', NODE_PACKAGE, 'bin', 'node');
   if (existsSync(runner) && existsSync(node)) return node;
   console.log(`installing ${packages.join(' and ')} into ${cache}`);
   const { status } = spawnSync('npm', ['install', '--prefix', cache, '--no-audit', '--no-fund', ...packages], {

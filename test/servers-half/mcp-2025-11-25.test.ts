@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateTaskResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/rig.ts';
@@ -230,10 +229,11 @@ describe('processes that die', () => {
 
   it('design 6: a living process keeps its task for many heartbeats; one that was stopped too long speaks for nobody', async () => {
     const label = newLabel('hold');
-    const mine = await rig.server({ heartbeatMs: 300 });
+    const mine = await rig.server();
     const { taskId } = await (await rig.client(mine)).submit('work', { label });
     await eventually(() => rig.count('begun', `work ${label}`).then((count) => count === 1));
-    await sleep(1_500);
+    const beats = new Set<string>();
+    await eventually(async () => beats.add(await heartbeatOf(taskId)).size >= 8);
     expect((await client.get(taskId)).status).toBe('working');
     mine.signal('SIGSTOP');
     await client.until(taskId, 'failed');
@@ -332,4 +332,11 @@ async function keysOf(taskId: string): Promise<{ task: string; questions: string
 
 async function noteOf(taskId: string, field: string): Promise<string | null> {
   return rig.redis.hget((await keysOf(taskId)).task, field);
+}
+
+/** When the heartbeat of the task's run ends. */
+async function heartbeatOf(taskId: string): Promise<string> {
+  const alive = (await keysOf(taskId)).task.replace(/:task:.*$/, ':alive');
+  const [worker, run] = await rig.redis.hmget((await keysOf(taskId)).task, 'worker', 'run');
+  return String(await rig.redis.zscore(alive, `${taskId}|${worker}|${run}`));
 }
