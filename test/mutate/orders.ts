@@ -22,7 +22,7 @@ const callSent = (attempt: string) => SENT_CALL.replace('ATTEMPT', attempt);
 const PERMIT = '  await permit(drive, signal);\n';
 const ASKED_FOR_KEY = `await (await sessionOf(drive)).lookup({
     tool: drive.context.tool.name, submissionKey: drive.context.submissionKey, attempt: drive.context.sentThroughAttempt,
-    requestDigest: drive.context.requestDigest, principal: drive.context.principal }, patience(drive, signal));`;
+    requestDigest: drive.context.requestDigest, principal: drive.context.principal }, { signal: patience(drive, signal) });`;
 
 const SWAPS: readonly Swap[] = [
   {
@@ -135,11 +135,10 @@ const requeued = (drive, issued) => [\n`,
     edits: [
       [
         "  return [\n    {\n      event: { ...stampOf(drive.env), type: 'input.send',",
-        `  const text = await drive.env.ledger.readPayload(drive.operationId, drive.context.input.replyDigest);
-  await drive.input.deliver(parseReply(JSON.parse(text)));
+        `  await drive.input.deliver(await recordedReply(drive.env.ledger, drive.context));
   return [\n    {\n      event: { ...stampOf(drive.env), type: 'input.send',`,
       ],
-      ['(await drive.input.deliver(parseReply(JSON.parse(text))))', 'true'],
+      ['(await drive.input.deliver(reply))', 'true'],
     ],
   },
   {
@@ -163,12 +162,12 @@ const requeued = (drive, issued) => [\n`,
     file: 'machines/actor/store.ts',
     edits: [
       [
-        '      const committed = await this.#commit(opened, stamped, from, event, options);\n      if (committed) {\n        for (const listener of this.#committed) listener(committed, from);\n',
+        '      const committed = await this.#commit(opened, stamped, from, event, options);\n',
         `      const revision = String(Number(opened.record.revision) + 1);
       for (const listener of this.#committed) listener({ record: { ...opened.record, revision }, snapshot: stamped }, from);
-      const committed = await this.#commit(opened, stamped, from, event, options);
-      if (committed) {\n`,
+      const committed = await this.#commit(opened, stamped, from, event, options);\n`,
       ],
+      ['        for (const listener of this.#committed) listener(committed, from);\n', ''],
     ],
   },
   {

@@ -5,6 +5,7 @@
  */
 import { writeSync } from 'node:fs';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
+import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import type { Reconciliation } from '../../machines/actor/commands.ts';
 import { Executor, type ToolCall } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
@@ -48,7 +49,7 @@ const ledger = await openLedger(orders.ledger, { namespace: orders.namespace });
 const executor = new Executor({
   ledger,
   namespace: orders.namespace,
-  protocols: [mcp20251125()],
+  protocols: [mcp20251125(), mcp20260728()],
   leaseMs: orders.leaseMs,
   processTimeoutMs: 2_000,
   ...(orders.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: orders.requestTimeoutMs }),

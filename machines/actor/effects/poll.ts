@@ -10,20 +10,19 @@ import { noteSession, patience, permit, type Reader, sessionOf, taskRef } from '
 export const poll: RunEffect = (drive, issued, signal) => readStatus(drive, issued, signal);
 
 /** The same for whoever has a reason to look before the time. */
-export async function readStatus(reader: Reader, issued: Issued, signal: AbortSignal): Promise<readonly Told[]> {
-  const { env, context } = reader;
-  const session = await sessionOf(reader);
-  await permit(reader, signal);
+export async function readStatus(drive: Reader, issued: Issued, signal: AbortSignal): Promise<readonly Told[]> {
+  const { env, context } = drive;
+  const session = await sessionOf(drive);
+  await permit(drive, signal);
   if (signal.aborted) return [];
-  const outcome = await session.status(taskRef(context), patience(reader, signal));
+  const outcome = await session.status(taskRef(context), patience(drive, signal));
   if (signal.aborted && outcome.kind === 'unknown') return [];
   const sessionChanged = env.connections.sessionChanged(context);
-  noteSession(reader, outcome);
+  noteSession(drive, outcome);
   const stamp = stampOf(env);
   const status = told.status(outcome, issued, stamp, false, sessionChanged);
-  if (outcome.kind !== 'status') return [status];
   const asked =
-    outcome.task.status === 'input_required' && outcome.inputRequests
+    outcome.kind === 'status' && outcome.task.status === 'input_required' && outcome.inputRequests
       ? openQuestions(context, outcome.inputRequests)
       : null;
   return asked === null ? [status] : [status, told.requested(asked, issued, stamp)];

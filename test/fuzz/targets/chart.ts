@@ -57,6 +57,11 @@ const fields: fc.Arbitrary<Fields> = fc.record({
   sessionChanged: fc.boolean(),
   closedThroughAttempt: count,
   creationAllowed: fc.boolean(),
+  adapterEnded: fc.boolean(),
+  keys: fc.array(
+    digest.map((whole) => whole.slice(0, 16)),
+    { maxLength: 3 },
+  ),
   schemaDigest: digest,
   questionDigest: digest,
   replyDigest: digest,
@@ -99,6 +104,8 @@ const ONLY: Readonly<Record<string, RegExp>> = {
   foreign: /^reconcile\.attach$/,
   sender: /^(submit\.begin|input\.send)$/,
   creationAllowed: /^submit\.(begin|requeue)$/,
+  adapterEnded: /^submit\.begin$/,
+  keys: /^(input\.requested|submit\.inputRequired)$/,
   sessionChanged: /notFound$/,
 };
 const COMMANDS = /^(cancel\.request|input\.reply|reconcile\.|epoch\.)/;

@@ -75,4 +75,31 @@ export const input: readonly Story[] = [
     asIs: 'taken in INPUT_REQUIRED.replied',
     replaced: 'taken in INPUT_REQUIRED.awaiting',
   },
+  {
+    guard: 'asksOnlyNew',
+    replacedBy: true,
+    about: 'a question by key that was answered, listed again (F3)',
+    tell: async (scene) => {
+      const { executor, id } = await abandonedQuestion(scene);
+      const keyed = (digest: string) =>
+        told(executor, id, {
+          type: 'input.requested',
+          schemaDigest: digest.repeat(64),
+          questionDigest: digest.repeat(64),
+          keys: ['c'.repeat(16)],
+        });
+      await told(executor, id, channelClosed);
+      await keyed('d');
+      await told(executor, id, {
+        type: 'input.reply',
+        round: 2,
+        schemaDigest: 'd'.repeat(64),
+        replyDigest: 'b'.repeat(64),
+      });
+      await told(executor, id, channelClosed);
+      return keyed('e');
+    },
+    asIs: 'refused in WORKING.listening',
+    replaced: 'taken in INPUT_REQUIRED.awaiting',
+  },
 ];

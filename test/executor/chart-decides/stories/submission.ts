@@ -103,6 +103,17 @@ export const submission: readonly Story[] = [
     replaced: 'NOT_SUBMITTED',
   },
   {
+    guard: 'adapterIsEnded',
+    replacedBy: true,
+    about: 'a call under an adapter that is not switched off (R4)',
+    tell: async ({ bench, executor: start }) => {
+      const executor = await start();
+      return rest(executor, await accepted(executor, bench.call({})));
+    },
+    asIs: 'ACCEPTED',
+    replaced: 'NOT_SUBMITTED',
+  },
+  {
     guard: 'keyIsValid',
     replacedBy: true,
     about: 'never created, as a server says that may have forgotten the key by now (B13)',
