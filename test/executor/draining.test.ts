@@ -14,7 +14,7 @@ const CALM = {
 };
 const ADAPTER = 'mcp-2025-11-25';
 /** Calls in flight when the adapter is drained. */
-const MANY = { redis: 1_000, embedded: 150 } as const;
+const MANY = { redis: 1_000, embedded: 40 } as const;
 
 describe.each(LEDGERS)('R4: an adapter is switched off on the %s ledger', (kind) => {
   const stage = useStage(kind);

@@ -5,6 +5,7 @@ import { ExecutorProcess } from '../support/processes.ts';
 import { accepted, eventually, FAST, LEDGERS, NAMESPACE, type Rig, startRig, until } from '../support/rig.ts';
 import {
   type Script,
+  type ScriptedLog,
   type ScriptedOptions,
   type ScriptedServer2026,
   startScriptedServer2026,
@@ -42,6 +43,14 @@ describe.each(LEDGERS)('MCP 2026-07-28 on the %s ledger', (kind) => {
     rig.executor({ protocols: [mcp20260728()], endpoints: [server.endpoint], ...options });
   const set = (options: Partial<ScriptedOptions>) => server.control({ op: 'set', options });
   const seen = async (method: string) => (await server.log()).counts[method] ?? 0;
+  /** The server was told to tell of the task of this operation. */
+  const isWatched = async (executor: Executor, id: string) => {
+    const { snapshot } = await until(executor, id, (state) => state === 'WORKING.polling');
+    const { taskId } = snapshot.context;
+    const named = ({ method, params }: ScriptedLog['requests'][number]) =>
+      method === 'subscriptions/listen' && JSON.stringify(params).includes(taskId ?? 'none');
+    await eventually(async () => (await server.log()).requests.some(named));
+  };
   const question = async (executor: Executor, id: string, round = 1) => {
     const { snapshot } = await until(
       executor,
@@ -275,7 +284,7 @@ describe.each(LEDGERS)('MCP 2026-07-28 on the %s ledger', (kind) => {
     const executor = await hire();
     const policy = { pollIntervalMs: 600_000, minPollIntervalMs: 600_000, maxPollIntervalMs: 600_000 };
     const id = await accepted(executor, call({ outcome: 'hold', pollIntervalMs: 600_000 }, { policy }));
-    await eventually(async () => (await seen('subscriptions/listen')) > 0);
+    await isWatched(executor, id);
     await server.control({ op: 'complete', taskId: 'last' });
     expect((await executor.wait(id)).receipt.outcome).toBe('completed');
   });
@@ -283,7 +292,7 @@ describe.each(LEDGERS)('MCP 2026-07-28 on the %s ledger', (kind) => {
   it('B8: without its stream the polling is all there is', async () => {
     const executor = await hire();
     const id = await accepted(executor, call(HOLD));
-    await eventually(async () => (await seen('subscriptions/listen')) > 0);
+    await isWatched(executor, id);
     await server.control({ op: 'fault', method: 'subscriptions/listen', kind: 'http', status: 503, times: 100 });
     await server.control({ op: 'endListens', graceful: false });
     await server.control({ op: 'complete', taskId: 'last' });
