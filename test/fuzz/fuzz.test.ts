@@ -19,6 +19,7 @@ describe('bad input: no stray rejection, no hang, no pollution, no change that t
   const SIZES: Readonly<Record<string, number>> = {
     stdio: 500,
     http: 100,
+    'http-2026-07-28': 100,
     lines: 500,
     chart: 1_500,
     snapshots: 1_500,

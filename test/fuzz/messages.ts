@@ -65,18 +65,18 @@ const answers: fc.Arbitrary<Json> = fc.oneof(
 
 const messageOf = (body: fc.Arbitrary<Json>): fc.Arbitrary<Message> => fc.record({ body, edits, bytes: byteEdits });
 /** What fits the method most of the time: a message that is refused for its kind alone tries nothing else. */
-export function answerTo(method: Method): fc.Arbitrary<Message> {
-  const fitting = ANSWERS.filter((one) => (FITS[method] as RegExp).test(JSON.stringify(one)));
+export function answerTo(method: Method, known: readonly Json[] = ANSWERS): fc.Arbitrary<Message> {
+  const fitting = known.filter((one) => (FITS[method] as RegExp).test(JSON.stringify(one)));
   return fc.oneof({ weight: 3, arbitrary: messageOf(fc.constantFrom(...fitting)) }, { weight: 1, arbitrary: answer });
 }
 const FITS: Readonly<Record<Method, RegExp>> = {
   negotiate: /"tools"/,
-  submit: /"task":|"content"/,
-  status: /"result":\{"taskId"|-32602/,
+  submit: /"task"|"content"|input_required/,
+  status: /"result":\{("resultType":"complete",)?"taskId"|-32602/,
   result: /"content"|"tools"|"error"/,
-  cancel: /"result":\{"taskId"|-32602/,
+  cancel: /"result":\{("resultType":"complete")?("taskId"|\})|-32602/,
   lookup: /"found"|neverCreated|expiredWithReceipt/,
-  input: /"content"|"error"/,
+  input: /"content"|"error"|"result":\{"resultType":"complete"\}/,
 };
 
 export const answer = messageOf(answers);

@@ -79,7 +79,7 @@ export async function callMethod(
       return outcome.kind === 'unknown' || outcome.kind === 'unavailable' ? 'refused' : 'accepted';
     }
     case 'input':
-      return listen(session, before, over);
+      return session.answerInput ? answerByKey(session, before) : listen(session, before, over);
   }
 }
 
@@ -110,6 +110,16 @@ async function negotiate(session: ProtocolSession): Promise<Verdict> {
     if (error instanceof EndpointUnavailable) return 'refused';
     throw error;
   }
+}
+
+/** Where questions have keys, an answer is a request of its own. */
+async function answerByKey(session: ProtocolSession, before: OperationSnapshot): Promise<Verdict> {
+  const outcome = await session.answerInput?.(TASK_REF, { which: { action: 'accept', content: { which: 'a' } } });
+  OUTCOMES.answer.parse(outcome);
+  const { claims } = issuedIn(before);
+  if (outcome?.kind !== 'delivered') return 'refused';
+  feedChart(before, { event: { ...STAMP, type: 'input.delivered', claims } });
+  return 'accepted';
 }
 
 /** Opens the channel of questions, takes what comes, answers the first question. */

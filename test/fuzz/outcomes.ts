@@ -26,6 +26,7 @@ const unknown = z.strictObject({
   retryAfterMs: ms.max(86_400_000).optional(),
   sessionLost: z.boolean().optional(),
 });
+const questions = z.record(z.string(), z.strictObject({ message: words, schema: z.object({}).loose() }));
 const because = (kind: string) => z.strictObject({ kind: z.literal(kind), reason: words });
 const notFound = because('notFound');
 
@@ -41,8 +42,18 @@ export const OUTCOMES = {
     }),
     because('rejected'),
     because('connectionLost'),
+    z.strictObject({ kind: z.literal('inputRequired'), requests: questions, requestState: z.string().nullable() }),
   ]),
-  status: z.union([z.strictObject({ kind: z.literal('status'), task: view }), notFound, unknown]),
+  status: z.union([
+    z.strictObject({
+      kind: z.literal('status'),
+      task: view,
+      payload: payload.optional(),
+      inputRequests: questions.optional(),
+    }),
+    notFound,
+    unknown,
+  ]),
   result: z.union([z.strictObject({ kind: z.literal('result'), payload }), because('invalid'), notFound, unknown]),
   cancel: z.union([
     z.strictObject({ kind: z.literal('confirmed'), task: view.extend({ status: z.literal('cancelled') }) }),
@@ -59,23 +70,25 @@ export const OUTCOMES = {
       taskId: id,
       taskCreatedAt: z.string().max(64).nullable(),
       status: z.enum(['completed', 'failed', 'cancelled']),
+      payload: payload.optional(),
     }),
     because('unavailable'),
     unknown,
   ]),
+  answer: z.union([z.strictObject({ kind: z.literal('delivered') }), because('notDelivered'), unknown]),
   negotiate: z.union([
     z.strictObject({
       kind: z.literal('supported'),
       tool: z.strictObject({ name: id, version: z.string().regex(/^[0-9a-f]{64}$/) }),
       capabilities: z.strictObject({
         cancelSupported: z.boolean(),
-        cancelEvidence: z.literal('terminal'),
-        lookup: z.enum(['none', 'closing']),
+        cancelEvidence: z.enum(['terminal', 'cooperative']),
+        lookup: z.enum(['none', 'closing', 'repeat']),
         deduplicates: z.boolean(),
-        input: z.literal('channel'),
-        inputRedelivery: z.literal(false),
+        input: z.enum(['channel', 'status', 'none']),
+        inputRedelivery: z.boolean(),
       }),
-      session: z.strictObject({ sessionId: z.string().max(512).nullable(), protocolVersion: z.literal('2025-11-25') }),
+      session: z.strictObject({ sessionId: z.string().max(512).nullable(), protocolVersion: z.string().max(32) }),
       keyRetentionMs: ms.nullable(),
     }),
     z.strictObject({ kind: z.literal('refused'), reason: words, next: words }),

@@ -108,3 +108,67 @@ export const UNASKED: readonly Json[] = [
   { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'words' } },
   { jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
 ];
+
+/** The same of 2026-07-28, in its own shapes. */
+export const DISCOVERED = {
+  resultType: 'complete',
+  supportedVersions: ['2026-07-28'],
+  capabilities: {
+    tools: {},
+    extensions: {
+      'io.modelcontextprotocol/tasks': {},
+      'dev.toolop/submission-key': { lookup: true, deduplicates: true, retentionMs: 86_400_000 },
+    },
+  },
+  serverInfo: { name: 'scripted', version: '1.0.0' },
+  ttlMs: 0,
+  cacheScope: 'private',
+};
+const FLAT = {
+  resultType: 'complete',
+  taskId: 'task-1',
+  status: 'working',
+  createdAt: BORN,
+  lastUpdatedAt: '2026-12-02T08:00:04Z',
+  ttlMs: 60_000,
+  pollIntervalMs: 500,
+};
+const ASKED = {
+  which: {
+    method: 'elicitation/create',
+    params: {
+      mode: 'form',
+      message: 'Which one?',
+      requestedSchema: {
+        type: 'object',
+        properties: { which: { type: 'string', enum: ['a', 'b'] } },
+        required: ['which'],
+      },
+    },
+  },
+};
+const results2026: readonly Json[] = [
+  ...STATUSES.map((status) => ({ ...FLAT, status })),
+  { ...FLAT, resultType: 'task' },
+  { ...FLAT, status: 'input_required', inputRequests: ASKED },
+  { ...FLAT, status: 'completed', result: { ...text('done'), structuredContent: { pages: [{ at: BORN }, {}] } } },
+  { ...FLAT, status: 'completed', result: { ...text('it broke'), isError: true } },
+  { ...FLAT, status: 'failed', error: { code: -32_050, message: 'broke', data: { why: 1 } } },
+  { resultType: 'complete', ...text('done') },
+  { resultType: 'input_required', inputRequests: ASKED, requestState: 'state' },
+  { resultType: 'complete' },
+  { resultType: 'complete', found: FLAT },
+  { resultType: 'complete', neverCreated: true, closedThroughAttempt: 1 },
+  { resultType: 'complete', expiredWithReceipt: { taskId: 'task-1', createdAt: BORN, status: 'completed' } },
+  { resultType: 'complete', tools: [TOOL], nextCursor: 'page-2' },
+  { resultType: 'complete', tools: [PLAIN_TOOL] },
+  DISCOVERED,
+];
+export const ANSWERS_2026: readonly Json[] = [
+  ...results2026.map((result) => ({ jsonrpc: '2.0', id: ID, result })),
+  ...[-32_602, -32_601, -32_603, -32_020, -32_021, -32_022].map((code) => ({
+    jsonrpc: '2.0',
+    id: ID,
+    error: { code, message: 'no', data: { requiredCapabilities: {} } },
+  })),
+];

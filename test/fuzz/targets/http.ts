@@ -1,12 +1,19 @@
 /** An adapter over HTTP: real sockets to a server in this process, which answers every request with bytes of its own. */
 import { createServer, type Server, type Socket } from 'node:net';
 import fc from 'fast-check';
+import type { McpOptions } from '../../../adapters/mcp/options.ts';
 import { mcp20251125 } from '../../../adapters/mcp-2025-11-25/index.ts';
-import { EndpointUnavailable, type ProtocolSession } from '../../../machines/operation-protocol.ts';
+import { mcp20260728 } from '../../../adapters/mcp-2026-07-28/index.ts';
+import type { Json } from '../../../machines/digest.ts';
+import {
+  EndpointUnavailable,
+  type OperationProtocol,
+  type ProtocolSession,
+} from '../../../machines/operation-protocol.ts';
 import { byteEdits, bytesOf, strings } from '../dirt.ts';
 import { answerTo, type Message, unasked, wireOf } from '../messages.ts';
 import { callMethod, METHODS, type Method, RESUMED } from '../methods.ts';
-import { INITIALIZED } from '../recorded.ts';
+import { ANSWERS, ANSWERS_2026, DISCOVERED, INITIALIZED } from '../recorded.ts';
 import { situation } from '../situations.ts';
 import { target } from '../target.ts';
 
@@ -45,7 +52,7 @@ const header = fc.oneof(
 );
 const rarely = <T>(usual: T, arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary });
-const saidTo = (method: Method): fc.Arbitrary<Said> =>
+const saidTo = (method: Method, known: readonly Json[]): fc.Arbitrary<Said> =>
   fc.record({
     status: rarely(
       '200 OK',
@@ -86,7 +93,7 @@ const saidTo = (method: Method): fc.Arbitrary<Said> =>
     ),
     form: fc.constantFrom('json', 'json', 'array', 'sse', 'sse', 'sse', 'text'),
     before: fc.array(unasked, { maxLength: 2 }),
-    answer: answerTo(method),
+    answer: answerTo(method, known),
     sse: fc.record({
       end: fc.constantFrom('\n', '\n', '\r\n', '\r'),
       field: rarely(
@@ -221,59 +228,86 @@ async function respond(socket: Socket, script: Script, method: string, body: str
   if (asked === undefined || id === undefined) return plain('202 Accepted');
   const json = 'Content-Type: application/json\r\n';
   if (asked === 'ping') return plain('200 OK', JSON.stringify({ jsonrpc: '2.0', id, result: {} }), json);
+  if (asked === 'server/discover' && script.turns.length < 2)
+    return plain('200 OK', JSON.stringify({ jsonrpc: '2.0', id, result: DISCOVERED }), json);
   const next = script.turns.shift();
   if (next !== undefined) return write(socket, next, id);
   if (asked === 'initialize') return plain('200 OK', JSON.stringify({ jsonrpc: '2.0', id, result: INITIALIZED }), json);
   return plain('500 Over');
 }
 
-export const http = target<Input>({
+interface Spoken {
+  readonly name: string;
+  readonly about: string;
+  readonly share: number;
+  readonly known: readonly Json[];
+  readonly protocol: (limits: McpOptions) => OperationProtocol;
+}
+
+const overHttp = ({ name, about, share, known, protocol: speaking }: Spoken) =>
+  target<Input>({
+    name,
+    about,
+    share,
+    lanes: 12,
+    batch: 100,
+    async open() {
+      const scripts = new Map<string, Script>();
+      const server = serve(scripts);
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as { port: number };
+      const limits = { connectTimeoutMs: 400, requestTimeoutMs: 400, resultTimeoutMs: 400, resumeGraceMs: 60 };
+      const protocol = speaking({ ...limits, maxMessageBytes: 200_000 });
+      let serial = 0;
+      return {
+        inputs: fc.constantFrom(...METHODS).chain((method) =>
+          fc.record({
+            method: fc.constant(method),
+            resumed: rarely(true, fc.constant(false)),
+            situation: fc.nat(100),
+            turns: fc.array(saidTo(method, known), { minLength: 1, maxLength: 2 }),
+            stream: rarely(null, saidTo(method, known)),
+          }),
+        ),
+        async feed({ method, resumed, situation: at, turns, stream }) {
+          const path = `/${serial++}`;
+          const script: Script = { turns: [...turns], stream, sockets: new Set() };
+          scripts.set(path, script);
+          let session: ProtocolSession | null = null;
+          try {
+            const endpoint = { kind: 'http' as const, url: `http://127.0.0.1:${port}${path}` };
+            session = await protocol.connect(endpoint, resumed && method !== 'negotiate' ? RESUMED : undefined);
+            const opened = session;
+            // A held request waits for ever by contract: its session is closed once all was said.
+            return await callMethod(opened, method, situation(at), () => opened.close());
+          } catch (error) {
+            if (error instanceof EndpointUnavailable) return 'refused';
+            throw error;
+          } finally {
+            await session?.close();
+            scripts.delete(path);
+            for (const socket of script.sockets) socket.destroy();
+          }
+        },
+        async close() {
+          await new Promise<void>((resolve) => server.close(() => resolve()));
+        },
+      };
+    },
+  });
+
+export const http = overHttp({
   name: 'http',
   about: 'answers and streams of an HTTP server, byte by byte, to every method',
   share: 5,
-  lanes: 12,
-  batch: 100,
-  async open() {
-    const scripts = new Map<string, Script>();
-    const server = serve(scripts);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    const limits = { connectTimeoutMs: 400, requestTimeoutMs: 400, resultTimeoutMs: 400, resumeGraceMs: 60 };
-    const protocol = mcp20251125({ ...limits, maxMessageBytes: 200_000 });
-    let serial = 0;
-    return {
-      inputs: fc.constantFrom(...METHODS).chain((method) =>
-        fc.record({
-          method: fc.constant(method),
-          resumed: rarely(true, fc.constant(false)),
-          situation: fc.nat(100),
-          turns: fc.array(saidTo(method), { minLength: 1, maxLength: 2 }),
-          stream: rarely(null, saidTo(method)),
-        }),
-      ),
-      async feed({ method, resumed, situation: at, turns, stream }) {
-        const path = `/${serial++}`;
-        const script: Script = { turns: [...turns], stream, sockets: new Set() };
-        scripts.set(path, script);
-        let session: ProtocolSession | null = null;
-        try {
-          const endpoint = { kind: 'http' as const, url: `http://127.0.0.1:${port}${path}` };
-          session = await protocol.connect(endpoint, resumed && method !== 'negotiate' ? RESUMED : undefined);
-          const opened = session;
-          // A held request waits for ever by contract: its session is closed once all was said.
-          return await callMethod(opened, method, situation(at), () => opened.close());
-        } catch (error) {
-          if (error instanceof EndpointUnavailable) return 'refused';
-          throw error;
-        } finally {
-          await session?.close();
-          scripts.delete(path);
-          for (const socket of script.sockets) socket.destroy();
-        }
-      },
-      async close() {
-        await new Promise<void>((resolve) => server.close(() => resolve()));
-      },
-    };
-  },
+  known: ANSWERS,
+  protocol: mcp20251125,
+});
+
+export const http2026 = overHttp({
+  name: 'http-2026-07-28',
+  about: 'the same, to the adapter of 2026-07-28',
+  share: 5,
+  known: ANSWERS_2026,
+  protocol: mcp20260728,
 });

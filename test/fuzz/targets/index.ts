@@ -1,7 +1,7 @@
 import type { Target } from '../target.ts';
 import { commandLines } from './arguments.ts';
 import { chart } from './chart.ts';
-import { http } from './http.ts';
+import { http, http2026 } from './http.ts';
 import { answers, forms } from './humans.ts';
 import { ledger } from './ledger.ts';
 import { lines } from './lines.ts';
@@ -14,6 +14,7 @@ import { words } from './words.ts';
 export const TARGETS: readonly Target[] = [
   stdio,
   http,
+  http2026,
   lines,
   chart,
   snapshots,
