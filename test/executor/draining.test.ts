@@ -7,9 +7,9 @@ import { callsSeen, useStage } from '../support/stage.ts';
 /** A thousand polls a second would be a test of this machine. */
 const CALM = {
   ...FAST,
-  pollIntervalMs: 1_500,
-  minPollIntervalMs: 500,
-  maxPollIntervalMs: 3_000,
+  pollIntervalMs: 4_000,
+  minPollIntervalMs: 3_000,
+  maxPollIntervalMs: 6_000,
   waitBudgetMs: 600_000,
 };
 const ADAPTER = 'mcp-2025-11-25';

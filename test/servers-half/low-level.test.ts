@@ -73,3 +73,17 @@ it('a server that has the stores and was not given to install() reads and makes 
   const params = { name: 'anything', arguments: {}, task: {} };
   await expect(client.request({ method: 'tools/call', params }, CreateTaskResultSchema)).rejects.toThrow(/install/);
 });
+
+it('what the SDK clears without waiting never rejects: that would end the process', async () => {
+  const gone = new Redis(redis.url, { lazyConnect: true });
+  const seen: Error[] = [];
+  const lonely = serversHalf20251125({
+    redis: gone,
+    retentionMs: 60_000,
+    principalOf: () => 'the parent',
+    onError: (error) => seen.push(error),
+  });
+  await lonely.close();
+  expect(await lonely.taskMessageQueue.dequeueAll('no-task')).toEqual([]);
+  expect(seen.length).toBeGreaterThan(0);
+});

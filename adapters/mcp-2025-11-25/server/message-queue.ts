@@ -60,9 +60,16 @@ export class RedisTaskMessageQueue implements TaskMessageQueue {
     return message as QueuedMessage | undefined;
   }
 
+  /** Never rejects: the SDK clears a queue without waiting for it, so a Redis that is away would end the process. */
   async dequeueAll(taskId: string): Promise<QueuedMessage[]> {
-    const task = await this.#store.readFor(taskId, currentVisit().owner);
-    return task === null ? [] : ((await this.#store.receive(taskId, MAX_WAITING)) as QueuedMessage[]);
+    try {
+      const task = await this.#store.readFor(taskId, currentVisit().owner);
+      return task === null ? [] : ((await this.#store.receive(taskId, MAX_WAITING)) as QueuedMessage[]);
+    } catch (error) {
+      // What is left there goes with its task.
+      this.#store.settings.onError(error as Error);
+      return [];
+    }
   }
 }
 
