@@ -89,7 +89,12 @@ export async function atWork(
   } finally {
     const stopped = Promise.all(executors.map((executor) => executor.stop().catch(() => undefined)));
     // What waits for an absent ledger is ended by closing it.
-    if (!away) await Promise.race([stopped, systemClock.sleep(LEAVE_MS)]);
+    if (!away) {
+      const gone = new AbortController();
+      await Promise.race([stopped, systemClock.sleep(LEAVE_MS, gone.signal)]);
+      // The process would wait for a timer that nobody waits for.
+      gone.abort();
+    }
     await ledger.close().catch(() => undefined);
     await stopped;
   }
