@@ -19,6 +19,7 @@ export {
 } from './actor/executor.ts';
 export type { Log, LogEntry } from './actor/log.ts';
 export { createOperationLogic, type OperationLogic, type OperationLogicSnapshot } from './actor/operation-logic.ts';
+export { operationsOf } from './actor/operations.ts';
 export type { TerminalOutcome } from './actor/outcome.ts';
 export { readOutcome } from './actor/outcome.ts';
 export { approvalGate } from './approval-gate/machine.ts';

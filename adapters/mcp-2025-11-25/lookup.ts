@@ -1,7 +1,7 @@
 import type { LookupOutcome, LookupRequest } from '../../machines/operation-protocol.ts';
 import type { SessionContext } from '../mcp/context.ts';
 import { declaredKeySupport } from '../mcp/key-support.ts';
-import { lookupByKey } from '../mcp/lookup.ts';
+import { foundBy, lookupByKey } from '../mcp/lookup.ts';
 import { taskViewOf } from './task-view.ts';
 
 /** What became of a call, by its submission key: what is found is a task of this revision. */
@@ -10,10 +10,10 @@ export function lookup(
   submission: LookupRequest,
   signal?: AbortSignal,
 ): Promise<LookupOutcome> {
-  return lookupByKey(context, submission, { declared: declaredKeySupport(context), foundOf }, signal);
-}
-
-function foundOf(value: unknown): LookupOutcome | null {
-  const task = taskViewOf(value);
-  return task === null ? null : { kind: 'found', task };
+  return lookupByKey(
+    context,
+    submission,
+    { declared: declaredKeySupport(context), foundOf: foundBy(taskViewOf) },
+    signal,
+  );
 }

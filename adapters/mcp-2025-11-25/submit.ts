@@ -1,38 +1,27 @@
-import type { ProtocolSession, Submission, SubmitOutcome } from '../../machines/operation-protocol.ts';
+import type { Submission, SubmitOutcome } from '../../machines/operation-protocol.ts';
 import { failedSubmission } from '../mcp/classify.ts';
 import { hasSession, type SessionContext } from '../mcp/context.ts';
 import type { Reply } from '../mcp/rpc/reply.ts';
-import { outcomeAtOnce, submissionMeta } from '../mcp/tools-call.ts';
+import { callOnce, outcomeAtOnce, type SubmitOptions, submissionMeta } from '../mcp/tools-call.ts';
 import { taskViewOf } from './task-view.ts';
 
-type SubmitOptions = Parameters<ProtocolSession['submit']>[1];
-
 /** Sends `tools/call` once, as a task (B4). Never again by itself, whatever happens. */
-export async function submit(
+export function submit(
   context: SessionContext,
   submission: Submission,
   options: SubmitOptions,
 ): Promise<SubmitOutcome> {
-  const reply = await context.connection.request(
-    'tools/call',
+  return callOnce(
+    context,
     {
       name: submission.tool,
       arguments: submission.arguments,
       task: submission.ttlMs === null ? {} : { ttl: submission.ttlMs },
       _meta: submissionMeta(submission),
     },
-    {
-      timeoutMs: options.timeoutMs,
-      signal: options.signal,
-      mayWrite: options.mayWrite,
-      freshConnection: true,
-      late: (lateReply) => {
-        const outcome = submitOutcome(context, submission.tool, lateReply);
-        if (outcome.kind !== 'connectionLost') options.late(outcome);
-      },
-    },
+    options,
+    (reply) => submitOutcome(context, submission.tool, reply),
   );
-  return submitOutcome(context, submission.tool, reply);
 }
 
 function submitOutcome(context: SessionContext, toolName: string, reply: Reply): SubmitOutcome {

@@ -1,5 +1,5 @@
 import type { LookupOutcome, LookupRequest } from '../../machines/operation-protocol.ts';
-import { lookupByKey } from '../mcp/lookup.ts';
+import { foundBy, lookupByKey } from '../mcp/lookup.ts';
 import type { Context } from './context.ts';
 import { keySupport } from './discover.ts';
 import { taskViewOf } from './task-view.ts';
@@ -8,10 +8,5 @@ import { taskViewOf } from './task-view.ts';
 export function lookup(context: Context, submission: LookupRequest, signal?: AbortSignal): Promise<LookupOutcome> {
   // Before the server was asked what it declares, the caller asks only where the record says that it may.
   const declared = context.initialized === null ? null : keySupport(context.initialized.capabilities);
-  return lookupByKey(context, submission, { declared, foundOf }, signal);
-}
-
-function foundOf(value: unknown): LookupOutcome | null {
-  const task = taskViewOf(value);
-  return task === null ? null : { kind: 'found', task };
+  return lookupByKey(context, submission, { declared, foundOf: foundBy(taskViewOf) }, signal);
 }

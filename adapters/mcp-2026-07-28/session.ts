@@ -1,4 +1,5 @@
 import type { ProtocolSession, ResumeState } from '../../machines/operation-protocol.ts';
+import { sessionContext } from '../mcp/context.ts';
 import type { Link } from '../mcp/links.ts';
 import type { Settings } from '../mcp/options.ts';
 import { answerInput } from './answer-input.ts';
@@ -13,14 +14,7 @@ import { submit } from './submit.ts';
 
 /** One connection, as the executor sees it. It holds nothing that a task depends on. */
 export function createSession(link: Link, resume: ResumeState | undefined, settings: Settings): ProtocolSession {
-  const context: Context = {
-    connection: link.connection,
-    settings,
-    initialized: null,
-    pinned: new Map(resume === undefined ? [] : [[resume.tool.name, resume.tool.version]]),
-    tools: new Map(),
-    latest: new Map(),
-  };
+  const context: Context = { ...sessionContext(link.connection, null, resume, settings), latest: new Map() };
   const listener = link.connection.overHttp ? new Listener(context) : null;
   return {
     negotiate: (tool, args) => negotiate(context, () => link.ending(), tool, args),

@@ -1,20 +1,16 @@
-import type { ProtocolSession, Submission, SubmitOutcome } from '../../machines/operation-protocol.ts';
+import type { Submission, SubmitOutcome } from '../../machines/operation-protocol.ts';
 import { failedSubmission } from '../mcp/classify.ts';
 import { hasSession } from '../mcp/context.ts';
 import { isObject } from '../mcp/fields.ts';
-import { META_ATTEMPT, META_PRINCIPAL, META_REQUEST_DIGEST, META_SUBMISSION_KEY } from '../mcp/names.ts';
-import { checkResult } from '../mcp/payload.ts';
 import { describe } from '../mcp/rpc/connection.ts';
 import type { Reply } from '../mcp/rpc/reply.ts';
-import { compileSchema, type SchemaCheck } from '../mcp/schema.ts';
-import { findTool, type Tool } from '../mcp/tools.ts';
+import { findTool } from '../mcp/tools.ts';
+import { callOnce, outcomeAtOnce, type SubmitOptions, submissionMeta } from '../mcp/tools-call.ts';
 import type { Context } from './context.ts';
 import { mirroringOf, parameterHeaders } from './headers.ts';
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION } from './names.ts';
 import { inputResponsesOf, questionsOf } from './questions.ts';
 import { taskViewOf } from './task-view.ts';
-
-type SubmitOptions = Parameters<ProtocolSession['submit']>[1];
 
 const BEFORE_DISPATCH = [HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION];
 
@@ -28,33 +24,19 @@ export async function submit(context: Context, submission: Submission, options: 
   if (failure !== null) return { kind: 'notSent', reason: `tools/list, before the call: ${describe(failure)}` };
   const { input } = submission;
   const requestState = input?.requestState ?? null;
-  const reply = await context.connection.request(
-    'tools/call',
+  return callOnce(
+    context,
     {
       name: submission.tool,
       arguments: submission.arguments,
       ...(input === undefined ? {} : { inputResponses: inputResponsesOf(input.replies) }),
       ...(requestState === null ? {} : { requestState }),
-      _meta: {
-        [META_SUBMISSION_KEY]: submission.submissionKey,
-        [META_ATTEMPT]: submission.attempt,
-        [META_REQUEST_DIGEST]: submission.requestDigest,
-        [META_PRINCIPAL]: submission.principal,
-      },
+      _meta: submissionMeta(submission),
     },
-    {
-      timeoutMs: options.timeoutMs,
-      signal: options.signal,
-      mayWrite: options.mayWrite,
-      freshConnection: true,
-      headers: mirroredHeaders(context, submission),
-      late: (lateReply) => {
-        const outcome = submitOutcome(context, submission.tool, lateReply);
-        if (outcome.kind !== 'connectionLost') options.late(outcome);
-      },
-    },
+    options,
+    (reply) => submitOutcome(context, submission.tool, reply),
+    { headers: mirroredHeaders(context, submission) },
   );
-  return submitOutcome(context, submission.tool, reply);
 }
 
 /**
@@ -99,7 +81,7 @@ function submitOutcome(context: Context, toolName: string, reply: Reply): Submit
       return inputRequired(context, value);
     case undefined:
     case 'complete':
-      return immediate(context, toolName, value);
+      return outcomeAtOnce(context, toolName, value, () => 'the descriptor of the call is gone');
     default:
       return { kind: 'connectionLost', reason: 'the answer has a resultType that this revision does not know' };
   }
@@ -116,20 +98,4 @@ function inputRequired(
     return { kind: 'connectionLost', reason: 'the answer asks for input, but for none that this client can give' };
   }
   return { kind: 'inputRequired', requests, requestState: typeof requestState === 'string' ? requestState : null };
-}
-
-/** The server made no task: the work is done, and this is its result. */
-function immediate(context: Context, toolName: string, value: Readonly<Record<string, unknown>>): SubmitOutcome {
-  const tool = context.tools.get(context.pinned.get(toolName) ?? '');
-  const check = tool === undefined ? () => 'the descriptor of the call is gone' : checkOf(tool);
-  const checked = checkResult(value, null, check);
-  if (checked.kind === 'payload') return { kind: 'outcome', payload: checked.payload };
-  return { kind: 'connectionLost', reason: `answered at once, but ${checked.reason}` };
-}
-
-function checkOf(tool: Tool): SchemaCheck | null {
-  if (tool.outputSchema === null) return null;
-  const compiled = compileSchema(tool.outputSchema);
-  // Nothing is sent to a tool whose schema cannot be used; were it so, nothing would fit.
-  return compiled.kind === 'unusable' ? () => compiled.problem : compiled.check;
 }

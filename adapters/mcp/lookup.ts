@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LookupOutcome, LookupRequest } from '../../machines/operation-protocol.ts';
+import type { LookupOutcome, LookupRequest, TaskView } from '../../machines/operation-protocol.ts';
 import { TerminalStatus } from '../../machines/tool-operation/context.ts';
 import { METHOD_NOT_FOUND, unknownOf } from './classify.ts';
 import { hasSession, type SessionContext } from './context.ts';
@@ -28,6 +28,14 @@ export interface LookupRevision {
   /** Reads a task in the words of the revision; `null`: it cannot be read. */
   readonly foundOf: (task: unknown) => LookupOutcome | null;
 }
+
+/** Where what is found is a task that can be followed. */
+export const foundBy =
+  (taskViewOf: (value: unknown) => TaskView | null): LookupRevision['foundOf'] =>
+  (value) => {
+    const task = taskViewOf(value);
+    return task && { kind: 'found', task };
+  };
 
 /**
  * Asks a server that remembers submission keys what became of a call (B4, B13; design section 6). A server that did not

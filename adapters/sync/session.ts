@@ -1,5 +1,5 @@
 import type { ProtocolSession, ResumeState } from '../../machines/operation-protocol.ts';
-import type { SessionContext } from '../mcp/context.ts';
+import { sessionContext } from '../mcp/context.ts';
 import type { OpenedConnection } from '../mcp/open.ts';
 import type { Settings } from '../mcp/options.ts';
 import { lookup } from './lookup.ts';
@@ -15,13 +15,7 @@ export function createSession(
   resume: ResumeState | undefined,
   settings: Settings,
 ): ProtocolSession {
-  const context: SessionContext = {
-    connection: opened.connection,
-    settings,
-    initialized: opened.initialized,
-    pinned: new Map(resume === undefined ? [] : [[resume.tool.name, resume.tool.version]]),
-    tools: new Map(),
-  };
+  const context = sessionContext(opened.connection, opened.initialized, resume, settings);
   return {
     negotiate: (tool, args) => negotiate(context, tool, args),
     submit: (submission, options) => submit(context, submission, options),

@@ -1,8 +1,8 @@
 /** Switching an adapter off, per protocol revision, while it is at work (R4). */
 import type { AdapterState, OperationLedger } from '../operation-ledger.ts';
 import { readSnapshot } from '../tool-operation/snapshot.ts';
+import { operationsOf } from './operations.ts';
 
-const PAGE = 500;
 /** Of so many operations the ids are given; of all, the number. */
 const MAX_NAMED = 100;
 
@@ -39,21 +39,13 @@ export async function openOperations(ledger: OperationLedger, adapter: string): 
 /** Every operation that is not over, by the adapter that it needs. One walk over the ledger. */
 export async function openByAdapter(ledger: OperationLedger): Promise<ReadonlyMap<string, readonly StillNeeded[]>> {
   const found = new Map<string, StillNeeded[]>();
-  let cursor: string | null = null;
-  do {
-    const page: Awaited<ReturnType<OperationLedger['list']>> = await ledger.list({
-      limit: PAGE,
-      ...(cursor === null ? {} : { cursor }),
-    });
-    for (const { operationId, state, snapshot } of page.operations) {
-      const opened = readSnapshot(operationId, snapshot);
-      if (opened.status === 'done') continue;
-      const { protocol } = opened.context;
-      const list = found.get(protocol) ?? [];
-      list.push({ operationId, state });
-      found.set(protocol, list);
-    }
-    cursor = page.cursor;
-  } while (cursor !== null);
+  for await (const { operationId, state, snapshot } of operationsOf(ledger)) {
+    const opened = readSnapshot(operationId, snapshot);
+    if (opened.status === 'done') continue;
+    const { protocol } = opened.context;
+    const list = found.get(protocol) ?? [];
+    list.push({ operationId, state });
+    found.set(protocol, list);
+  }
   return found;
 }

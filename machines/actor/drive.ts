@@ -9,8 +9,8 @@ import type { Effect } from '../tool-operation/machine.ts';
 import { type OperationSnapshot, owedEffect } from '../tool-operation/snapshot.ts';
 import { ServerGone } from './connections.ts';
 import { effects } from './effects/index.ts';
-import { type Environment, stampOf } from './environment.ts';
-import { claimsOf, type Issued, type Told } from './facts.ts';
+import { type Environment, issuedNow, stampOf } from './environment.ts';
+import type { Issued, Told } from './facts.ts';
 import { HeldInput } from './held-input.ts';
 import { applyKept } from './keep.ts';
 import { HeldLease } from './lease.ts';
@@ -71,11 +71,7 @@ export class OperationDrive {
   }
 
   issue(): Issued {
-    return {
-      claims: claimsOf(this.context, this.env.executionEpoch),
-      sentAt: this.env.time.now(),
-      payloadLimit: this.env.ledger.maxPayloadBytes,
-    };
+    return issuedNow(this.env, this.context);
   }
 
   /**

@@ -2,9 +2,10 @@
 import type { ApprovalPort } from '../approval-gate/round.ts';
 import type { Json } from '../digest.ts';
 import type { OperationLedger } from '../operation-ledger.ts';
+import type { ToolOperationContext } from '../tool-operation/context.ts';
 import type { Clock, LedgerTime } from './clock.ts';
 import type { Connections } from './connections.ts';
-import type { Stamp } from './facts.ts';
+import { claimsOf, type Issued, type Stamp } from './facts.ts';
 import type { Log } from './log.ts';
 import type { OperationStore } from './store.ts';
 
@@ -56,4 +57,11 @@ export interface Environment {
 export const stampOf = (env: Pick<Environment, 'time' | 'clock'>): Stamp => ({
   at: env.time.now(),
   random: env.clock.random(),
+});
+
+/** What is known when a request leaves. */
+export const issuedNow = (env: Environment, context: ToolOperationContext): Issued => ({
+  claims: claimsOf(context, env.executionEpoch),
+  sentAt: env.time.now(),
+  payloadLimit: env.ledger.maxPayloadBytes,
 });

@@ -5,8 +5,7 @@
 import { owedEffect } from '../tool-operation/snapshot.ts';
 import { readStatus } from './effects/poll.ts';
 import { taskRef } from './effects/requests.ts';
-import type { Environment } from './environment.ts';
-import { claimsOf } from './facts.ts';
+import { type Environment, issuedNow } from './environment.ts';
 import { applyKept } from './keep.ts';
 import type { Opened } from './store.ts';
 
@@ -81,11 +80,7 @@ export class Watches {
     const { context } = opened.snapshot;
     // A server that asked to be left alone, or did not answer, is not asked sooner because it speaks (F11).
     if (context.failures > 0) return;
-    const issued = {
-      claims: claimsOf(context, env.executionEpoch),
-      sentAt: env.time.now(),
-      payloadLimit: env.ledger.maxPayloadBytes,
-    };
+    const issued = issuedNow(env, context);
     for (const told of await readStatus({ env, context }, issued, this.#stopping.signal))
       await applyKept(env, operationId, told, this.#stopping.signal);
   }

@@ -1,6 +1,6 @@
 /** From what a user typed to the one operation that it names. */
 import { z } from 'zod';
-import type { OperationLedger } from '../../machines/index.ts';
+import { type OperationLedger, operationsOf } from '../../machines/index.ts';
 import { usage } from './failure.ts';
 import { DEFAULT_PRINCIPAL } from './options.ts';
 import { oneLine, shortId } from './text.ts';
@@ -48,21 +48,8 @@ export async function findOperation(place: Workplace, named: string): Promise<st
   );
 }
 
-/** Every operation of the ledger, page by page. */
-export async function* summaries(ledger: OperationLedger) {
-  let cursor: string | null = null;
-  do {
-    const page: Awaited<ReturnType<OperationLedger['list']>> = await ledger.list({
-      limit: 200,
-      ...(cursor === null ? {} : { cursor }),
-    });
-    yield* page.operations;
-    cursor = page.cursor;
-  } while (cursor !== null);
-}
-
 async function* candidates(ledger: OperationLedger): AsyncGenerator<Candidate> {
-  for await (const { operationId, state, snapshot } of summaries(ledger)) {
+  for await (const { operationId, state, snapshot } of operationsOf(ledger)) {
     // Also a record that this version cannot open can be named; what is done with it is then refused by name.
     yield { operationId, state, ...nodeIn(snapshot) };
   }

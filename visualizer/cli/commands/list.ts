@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { LedgerIncompatible, type OperationSummary, toolOperation } from '../../../machines/index.ts';
+import { LedgerIncompatible, type OperationSummary, operationsOf, toolOperation } from '../../../machines/index.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
-import { summaries } from '../find.ts';
 import { type CommonOptions, positiveCount, withCommonOptions } from '../options.ts';
 import type { Output } from '../output.ts';
 import { oneLine, shortId } from '../text.ts';
@@ -35,7 +34,7 @@ async function list(options: ListOptions, output: Output): Promise<ExitCode> {
   }
   return atWork(options, output, {}, async (place) => {
     const rows: Row[] = [];
-    for await (const summary of summaries(place.ledger)) {
+    for await (const summary of operationsOf(place.ledger)) {
       if (fits(summary.state, options.state)) rows.push(rowOf(place, summary));
     }
     rows.sort((a, b) => b.updatedAt - a.updatedAt);
