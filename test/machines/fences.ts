@@ -111,6 +111,12 @@ export const ANSWERS: readonly Fence[] = [
   ['submit.notSent', into.sending, (under) => say.notSent(under), SENDER],
   ['submit.rejected', into.sending, (under) => say.rejected(under), SENDER],
   ['submit.inputRequired', into.sending, (under) => say.asked('e', 'f', under), SENDER],
+  [
+    'submit.inputRequired (and nobody wants it any more)',
+    [...into.sending, wanted],
+    (under) => say.asked('e', 'f', under),
+    SENDER,
+  ],
   ['submit.connectionLost', into.sending, (under) => say.connectionLost(under), SENDER],
   ['sender.lost', into.sending, (under) => say.senderLost(under), SENDER],
   ['result.failed', into.completed, (under) => say.fetchFailed(under), CALL],
@@ -149,6 +155,7 @@ export const ANSWERS: readonly Fence[] = [
     (under) => say.receipt({ status: 'failed' }, ERROR_RESULT, under),
     LOOKUP,
   ],
+  ['lookup.unavailable (after the key expired)', [...into.unknown, wait(DAY)], (under) => say.noLookup(under), LOOKUP],
   ['lookup.unavailable (under another session)', otherSession, (under) => say.noLookup(under), LOOKUP],
   ['lookup.unavailable (after the expiry)', expired, (under) => say.noLookup(under), LOOKUP],
   ['submit.notSent (nobody could be reached)', into.queued, (under) => say.notSent(under), SENDER],
@@ -177,6 +184,12 @@ export const STEPS: readonly Fence[] = [
   ['submit.begin', into.queued, (under) => say.begin(true, under), STEP],
   ['submit.begin (paused)', into.queued, (under) => say.begin(false, under), STEP],
   ['submit.begin (after the key expired)', [...into.secondQueued, wait(DAY)], (under) => say.begin(true, under), STEP],
+  [
+    'input.deadlinePassed (before there is a task)',
+    [...into.asked, wait(400_000)],
+    (under) => say.deadlinePassed(under),
+    [...STEP, 'inputRound'],
+  ],
   ['submit.requeue', into.safe, (under) => say.requeue(true, under), STEP],
   ['terminal.accept', into.verified, (under) => say.accept({}, under), CALL],
 ];

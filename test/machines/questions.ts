@@ -212,6 +212,44 @@ export const QUESTIONS: readonly Row[] = [
         [say.lookupFailed(), 'PARKED.searching'],
         [say.asked('e', 'f', 'send'), 'SUBMITTING.asked'],
       ),
+      ...['looked up', 'parked', 'searched for'].flatMap((meanwhile) => {
+        const there: readonly Step[] = {
+          'looked up': [],
+          parked: [[say.noLookup(), 'PARKED.waiting'] as const],
+          'searched for': [wait(60_001), [say.lookupFailed(), 'PARKED.searching'] as const],
+        }[meanwhile] as readonly Step[];
+        const steps = (...then: readonly Step[]): readonly Step[] => [
+          ...into.unknown,
+          ...there,
+          [say.cancel(), 'taken'],
+          ...then,
+        ];
+        return [
+          {
+            title: `late, and nobody wants it any more, while it is ${meanwhile}: nothing was created`,
+            given: KEYED,
+            steps: steps([say.asked('e', 'f', 'send'), 'CONCLUDING.notSubmitted']),
+          },
+          {
+            title: `the same while it is ${meanwhile}, with an earlier attempt still open`,
+            given: { ...KEYED, attempt: 2, sentThroughAttempt: 1 },
+            steps: steps(
+              [say.asked('e', 'f', 'send'), meanwhile === 'searched for' ? 'taken' : 'PARKED.searching'],
+              parkedFor('late-submission-possible'),
+            ),
+          },
+        ];
+      }),
+      {
+        title: 'late, when its task was known and its server is gone: it says nothing new',
+        given: KEYED,
+        steps: [...into.working, [say.gone(), 'PARKED.waiting'], [say.asked(), 'refused']],
+      },
+      {
+        title: '... nor when that task was to be cancelled',
+        given: KEYED,
+        steps: [...into.cancelling, [say.gone(), 'PARKED.waiting'], [say.asked(), 'refused']],
+      },
       late(
         'late, of an earlier attempt',
         [say.connectionLost(), 'SUBMISSION_UNKNOWN'],
