@@ -70,10 +70,9 @@ local function enter_due(due, score)
   if string.sub(ARGV[6], 1, 8) == 'process:' then redis.call('HSET', KEYS[5], ARGV[6], '1') end
 end
 
--- The state of an adapter that is not active, or nil. `name` '': the step lets nothing be created, and no switch is asked.
+-- The state of an adapter that is not active, or nothing. No switch has the name '', of a step that lets nothing be created.
 local function switched_off(switches, name)
-  if name == '' then return nil end
   local state = redis.call('HGET', switches, name)
-  if state and state ~= 'active' then return state end
+  if state ~= 'active' then return state end
   return nil
 end
