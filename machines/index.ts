@@ -22,12 +22,24 @@ export { createOperationLogic, type OperationLogic, type OperationLogicSnapshot 
 export { operationsOf } from './actor/operations.ts';
 export type { TerminalOutcome } from './actor/outcome.ts';
 export { readOutcome } from './actor/outcome.ts';
+export type { Route } from './actor/routes.ts';
+export type { OrdinaryReader, ShadowAnswer } from './actor/shadow.ts';
 export { approvalGate } from './approval-gate/machine.ts';
 export type { ApprovalPort, OpenRound } from './approval-gate/round.ts';
 export type * from './operation-ledger.ts';
-export { LedgerIncompatible, LedgerUnavailable } from './operation-ledger.ts';
+export { LedgerIncompatible, LedgerUnavailable, shadowNamespace } from './operation-ledger.ts';
 export type * from './operation-protocol.ts';
 export { EndpointUnavailable } from './operation-protocol.ts';
+export {
+  clearRollout,
+  clearRolloutRule,
+  type RolloutView,
+  rolloutOf,
+  setRolloutRule,
+} from './rollout/change.ts';
+export { modeText, RolloutRule, RolloutRules } from './rollout/rules.ts';
+export type { OrdinaryOutcome } from './shadow/comparison.ts';
+export { type ShadowReport, shadowReport } from './shadow/report.ts';
 export { Capabilities, ParkReason, Policy, ToolOperationContext } from './tool-operation/context.ts';
 export type { Claims, OperationCommand, OperationEvent, OperationFact } from './tool-operation/events.ts';
 export { guards } from './tool-operation/guards.ts';

@@ -82,10 +82,48 @@ export interface SwitchedOff {
   readonly state: AdapterState;
 }
 
+/**
+ * What a ledger is for. `operations`: acceptances make ready rows. `shadow`: operations that are made to be compared (R1);
+ * nothing in it can make a ready row. Fixed when the namespace is made.
+ */
+export type LedgerKind = 'operations' | 'shadow';
+
+/** The namespace of the shadows of a namespace (R1). */
+export const shadowNamespace = (namespace: string): string => `${namespace}/shadow`;
+
+/** Who makes a call (R1, R2): this project, the way from before it, or that way with a shadow operation beside it. */
+export type Side = 'operation' | 'ordinary' | 'shadow';
+
+/** The rollout rules as the ledger keeps them: text that it never reads. */
+export interface StoredRollout {
+  /** Number and digest, other for each change; `0`: there never were any. */
+  readonly version: string;
+  readonly text: string;
+}
+
+/** The side of a call node. */
+export type SideAnswer =
+  /** It has a record, which wins over everything. */
+  | { readonly kind: 'record'; readonly record: StoredRecord }
+  /** Recorded at first contact, by this call or earlier. `why`: as it was given then. */
+  | {
+      readonly kind: 'side';
+      readonly side: Side;
+      readonly recordedAt: number;
+      readonly version: string;
+      readonly why: string;
+    }
+  /** Nothing is recorded, and the rules are others than the ones decided by: decide by these. */
+  | { readonly kind: 'rules'; readonly rollout: StoredRollout }
+  /** Nothing is recorded, and nothing was to be. */
+  | { readonly kind: 'none' };
+
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly record: StoredRecord }
   /** The call node has a record already; compare its request digest before using it. */
   | { readonly kind: 'exists'; readonly record: StoredRecord }
+  /** The call node took another side at first contact (R2): nothing was written. */
+  | { readonly kind: 'otherSide'; readonly side: Side }
   | SwitchedOff;
 
 export type CommitAnswer =
@@ -125,6 +163,7 @@ export interface OperationSummary {
 }
 
 export interface OperationLedger {
+  readonly kind: LedgerKind;
   /** Largest payload that a step may write, bytes. */
   readonly maxPayloadBytes: number;
   /** Where an operation of this call node stands: deterministic, carries its partition. Shape: `p<NN>.<sha256>`. */
@@ -204,6 +243,39 @@ export interface OperationLedger {
   adapters(): Promise<Readonly<Record<string, readonly AdapterState[]>>>;
   /** The switch of an adapter as the partition of this operation has it. */
   adapterState(adapter: string, operationId: string): Promise<AdapterState>;
+
+  /** The rollout rules of each partition, in order. They differ while a change is under way, or was interrupted. */
+  rollouts(): Promise<readonly StoredRollout[]>;
+  /** The rollout rules as the partition of this operation has them. */
+  rolloutOf(operationId: string): Promise<StoredRollout>;
+  /**
+   * Sets the rollout rules in every partition, one after the other, the first one first: there it is decided between two
+   * who change them at once. `replaced`: the version that the first partition had when the change was made up. When this
+   * resolves with `set` every partition has these rules or newer ones; where it rejects, some may: set them again.
+   * A text above 64 KiB is refused with a `RangeError`.
+   */
+  setRollout(
+    text: string,
+    replaced: string,
+  ): Promise<
+    { readonly kind: 'set'; readonly version: string } | { readonly kind: 'conflict'; readonly version: string }
+  >;
+  /**
+   * The side of a call node; records the given one if there is none yet and `version` is the version of the partition's
+   * rules. `side: null`: nothing is recorded.
+   */
+  takeSide(ask: {
+    readonly operationId: string;
+    readonly version: string;
+    readonly side: Side | null;
+    readonly why: string;
+  }): Promise<SideAnswer>;
+
+  /** What is known of the comparison of each shadow, in any order. Texts are opaque to the ledger. */
+  comparisons(): AsyncIterable<{ readonly operationId: string; readonly text: string }>;
+  comparison(operationId: string): Promise<string | null>;
+  /** Replaces what is known, if it still is `seen` (`null`: nothing). Answers what stands there now. At most 64 KiB. */
+  setComparison(operationId: string, seen: string | null, text: string): Promise<string>;
 
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
   /** `false`: the lease was lost; somebody else will consume the row. */

@@ -162,6 +162,8 @@ export interface Submission {
   readonly requestDigest: string;
   readonly principal: string;
   readonly ttlMs: number | null;
+  /** R1: made beside an ordinary call, to be compared with it. The server is told so, where the protocol has a place for it. */
+  readonly shadow?: true;
   /** The answers to the questions that this call was answered with before, and the state that came with them. */
   readonly input?: { readonly replies: InputReplies; readonly requestState: string | null };
 }

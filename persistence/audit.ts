@@ -1,19 +1,27 @@
 import { sha256 } from '../machines/digest.ts';
-import type { AuditFinding } from '../machines/operation-ledger.ts';
-import type { PartitionKeys } from './keys.ts';
-import { audited, texts } from './replies.ts';
+import type { AuditFinding, LedgerKind } from '../machines/operation-ledger.ts';
+import { KIND_SWITCH, type PartitionKeys, partitionName } from './keys.ts';
+import { audited, optionalText, texts } from './replies.ts';
 import type { Store } from './store.ts';
 
 const PAGE = 200;
 
-/** Walks receipts, ready rows, consumed marks and records of every partition: one-to-one, or a finding. */
-export async function audit(store: Store): Promise<readonly AuditFinding[]> {
+/**
+ * Walks receipts, ready rows, consumed marks and records of every partition: one-to-one, or a finding. In a ledger of shadows
+ * receipts and records are one-to-one, and anything else is a finding (R1).
+ */
+export async function audit(store: Store, kind: LedgerKind): Promise<readonly AuditFinding[]> {
   const findings: AuditFinding[] = [];
-  for (const partition of store.partitions) {
+  for (const [index, partition] of store.partitions.entries()) {
+    const marked = await store.read(optionalText, { script: 'read', keys: [partition.switches], args: [KIND_SWITCH] });
+    if ((marked ?? 'operations') !== kind) {
+      const problem = `the partition is marked for ${marked ?? 'operations'}, its ledger is for ${kind}`;
+      findings.push({ operationId: partitionName(index), problem });
+    }
     const seen = new Set<string>();
     for await (const page of indexPages(store, partition)) {
       for (const operationId of page) seen.add(operationId);
-      findings.push(...(await examine(store, partition, page)));
+      findings.push(...(await examine(store, kind, partition, page)));
     }
     // What the index of operations does not know must not be known elsewhere.
     const { receipts, readyRows, consumed, readyQueue } = partition;
@@ -21,7 +29,7 @@ export async function audit(store: Store): Promise<readonly AuditFinding[]> {
     const known = new Set(await store.read(texts, { script: 'accepted', keys, args: [] }));
     const others = [...known].filter((operationId) => !seen.has(operationId));
     for (let i = 0; i < others.length; i += PAGE) {
-      findings.push(...(await examine(store, partition, others.slice(i, i + PAGE))));
+      findings.push(...(await examine(store, kind, partition, others.slice(i, i + PAGE))));
     }
   }
   return findings;
@@ -36,7 +44,12 @@ async function* indexPages(store: Store, partition: PartitionKeys): AsyncGenerat
   }
 }
 
-async function examine(store: Store, partition: PartitionKeys, page: readonly string[]): Promise<AuditFinding[]> {
+async function examine(
+  store: Store,
+  kind: LedgerKind,
+  partition: PartitionKeys,
+  page: readonly string[],
+): Promise<AuditFinding[]> {
   const { receipts, readyRows, readyQueue, consumed } = partition;
   const rows = await store.read(audited, {
     script: 'audit',
@@ -45,13 +58,13 @@ async function examine(store: Store, partition: PartitionKeys, page: readonly st
   });
   return rows.flatMap((row, i) => {
     const operationId = page[i] as string;
-    return problemsOf(row).map((problem) => ({ operationId, problem }));
+    return problemsOf(row, kind).map((problem) => ({ operationId, problem }));
   });
 }
 
 type AuditRow = readonly [string | null, string | null, string | null, '' | '1', string | null];
 
-function problemsOf([receiptId, receipt, ready, queued, consumed]: AuditRow): string[] {
+function problemsOf([receiptId, receipt, ready, queued, consumed]: AuditRow, kind: LedgerKind): string[] {
   const problems: string[] = [];
   const report = (wrong: boolean, problem: string): void => {
     if (wrong) problems.push(problem);
@@ -62,6 +75,11 @@ function problemsOf([receiptId, receipt, ready, queued, consumed]: AuditRow): st
   report((receiptId ?? '') !== '' && receipt === null, `the record names the receipt ${receiptId}, which is gone`);
   report(receipt !== null && receiptId === null, 'a receipt without a record');
   report(receipt !== null && receiptId === '', 'a receipt that its record does not know');
+  if (kind === 'shadow') {
+    report(ready !== null || queued === '1', 'a shadow that waits to be consumed');
+    report(consumed !== null, 'a shadow that was consumed');
+    return problems;
+  }
   report(
     receipt !== null && ready === null && consumed === null,
     'a receipt with neither a ready row nor a consumed mark',

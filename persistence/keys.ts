@@ -12,6 +12,8 @@ export interface PartitionKeys {
   readonly consumed: string;
   readonly scopes: string;
   readonly switches: string;
+  readonly sides: string;
+  readonly comparisons: string;
   due(scope: string): string;
   operation(operationId: string): string;
   history(operationId: string): string;
@@ -23,9 +25,12 @@ export const SCHEMA = '1';
 
 export class Keys {
   readonly #namespace: string;
+  readonly #servers: string;
 
-  constructor(namespace: string) {
+  /** `servers`: the namespace that keeps what is known of servers (rates, task ids), for one that shares it. */
+  constructor(namespace: string, servers = namespace) {
     this.#namespace = encodeURIComponent(namespace);
+    this.#servers = encodeURIComponent(servers);
   }
 
   /** Without a schema version in its name: an older program must find what a newer one wrote. */
@@ -42,11 +47,11 @@ export class Keys {
   }
 
   tasks(endpointId: string): string {
-    return this.#key(`t:${encodeURIComponent(endpointId)}`, 'tasks');
+    return this.#key(`t:${encodeURIComponent(endpointId)}`, 'tasks', this.#servers);
   }
 
   limiter(key: string): string {
-    return this.#key(`q:${encodeURIComponent(key)}`, 'limiter');
+    return this.#key(`q:${encodeURIComponent(key)}`, 'limiter', this.#servers);
   }
 
   partition(partition: number): PartitionKeys {
@@ -61,6 +66,8 @@ export class Keys {
       consumed: key('consumed'),
       scopes: key('scopes'),
       switches: key('switches'),
+      sides: key('sides'),
+      comparisons: key('compared'),
       due: (scope) => key(`due:${scope}`),
       operation: (operationId) => key(`op:${operationId}`),
       history: (operationId) => key(`hist:${operationId}`),
@@ -68,8 +75,8 @@ export class Keys {
     };
   }
 
-  #key(tag: string, name: string): string {
-    return `toolop:${SCHEMA}:{${this.#namespace}/${tag}}:${name}`;
+  #key(tag: string, name: string, namespace = this.#namespace): string {
+    return `toolop:${SCHEMA}:{${namespace}/${tag}}:${name}`;
   }
 }
 
@@ -77,5 +84,7 @@ export function partitionName(partition: number): string {
   return `p${String(partition).padStart(2, '0')}`;
 }
 
+/** Which kind of ledger a partition belongs to: `shadow`, or nothing (R1). */
+export const KIND_SWITCH = 'kind';
 /** The name of an adapter's switch among those of a partition (R4). */
 export const adapterSwitch = (adapter: string): string => `adapter:${adapter}`;

@@ -2,17 +2,20 @@ import { canonicalJson, sha256 } from '../machines/digest.ts';
 import type {
   AuditFinding,
   HistoryEntry,
+  LedgerKind,
   OperationLedger,
   OperationSummary,
   ReadyRow,
   StoredRecord,
 } from '../machines/operation-ledger.ts';
 import { audit } from './audit.ts';
+import { Comparisons } from './comparisons.ts';
 import { partitionName } from './keys.ts';
 import { Leases } from './leases.ts';
 import { Outbox } from './outbox.ts';
 import { Processes } from './processes.ts';
 import { historyEntry, loaded, milliseconds, optionalText, pairs, text, texts, toRecord } from './replies.ts';
+import { Rollouts } from './rollouts.ts';
 import type { Durability } from './script-host.ts';
 import { type SizeLimits, Steps } from './steps.ts';
 import type { Store } from './store.ts';
@@ -20,6 +23,7 @@ import { Switches } from './switches.ts';
 
 /** The ledger: one script per step, the same scripts on every host. */
 export class ScriptLedger implements OperationLedger {
+  readonly kind: LedgerKind;
   readonly maxPayloadBytes: number;
   readonly #store: Store;
   readonly #steps: Steps;
@@ -27,8 +31,11 @@ export class ScriptLedger implements OperationLedger {
   readonly #outbox: Outbox;
   readonly #processes: Processes;
   readonly #switches: Switches;
+  readonly #rollouts: Rollouts;
+  readonly #comparisons: Comparisons;
 
-  constructor(store: Store, limits: SizeLimits) {
+  constructor(store: Store, kind: LedgerKind, limits: SizeLimits) {
+    this.kind = kind;
     this.maxPayloadBytes = limits.payloadBytes;
     this.#store = store;
     this.#steps = new Steps(store, limits);
@@ -36,6 +43,8 @@ export class ScriptLedger implements OperationLedger {
     this.#outbox = new Outbox(store);
     this.#processes = new Processes(store);
     this.#switches = new Switches(store);
+    this.#rollouts = new Rollouts(store);
+    this.#comparisons = new Comparisons(store);
   }
 
   operationIdOf(...[node]: Parameters<OperationLedger['operationIdOf']>): string {
@@ -151,6 +160,34 @@ export class ScriptLedger implements OperationLedger {
     return this.#switches.adapterState(...args);
   }
 
+  rollouts(): ReturnType<OperationLedger['rollouts']> {
+    return this.#rollouts.all();
+  }
+
+  rolloutOf(operationId: string): ReturnType<OperationLedger['rolloutOf']> {
+    return this.#rollouts.of(operationId);
+  }
+
+  setRollout(...args: Parameters<OperationLedger['setRollout']>): ReturnType<OperationLedger['setRollout']> {
+    return this.#rollouts.set(...args);
+  }
+
+  takeSide(...[ask]: Parameters<OperationLedger['takeSide']>): ReturnType<OperationLedger['takeSide']> {
+    return this.#rollouts.takeSide(ask);
+  }
+
+  comparisons(): ReturnType<OperationLedger['comparisons']> {
+    return this.#comparisons.all();
+  }
+
+  comparison(operationId: string): Promise<string | null> {
+    return this.#comparisons.of(operationId);
+  }
+
+  setComparison(...args: Parameters<OperationLedger['setComparison']>): Promise<string> {
+    return this.#comparisons.set(...args);
+  }
+
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]> {
     return this.#outbox.lease(consumer, limit, leaseMs);
   }
@@ -160,7 +197,7 @@ export class ScriptLedger implements OperationLedger {
   }
 
   audit(): Promise<readonly AuditFinding[]> {
-    return audit(this.#store);
+    return audit(this.#store, this.kind);
   }
 
   onChange(listener: (operationId: string) => void): () => void {

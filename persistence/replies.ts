@@ -24,7 +24,9 @@ export function toRecord(operationId: string, fields: z.output<typeof recordFiel
 export const loaded = z.union([z.tuple([]), recordFields]);
 export const adapterState = z.enum(['active', 'draining', 'disabled']);
 const switchedOff = z.tuple([z.literal('switched-off'), adapterState]);
-export const created = z.union([z.tuple([z.enum(['created', 'exists']), recordFields]), switchedOff]);
+export const side = z.enum(['operation', 'ordinary', 'shadow']);
+const otherSide = z.tuple([z.literal('other-side'), side]);
+export const created = z.union([z.tuple([z.enum(['created', 'exists']), recordFields]), switchedOff, otherSide]);
 const missing = z.tuple([z.literal('missing')]);
 const conflict = z.tuple([z.literal('conflict'), digits]);
 const otherScope = z.tuple([z.literal('scope'), text]);
@@ -59,6 +61,20 @@ export const claimed = z.union([
   z.tuple([z.literal('claimed'), recordFields]),
   z.tuple([z.literal('held'), milliseconds]),
   z.tuple([z.literal('waits')]),
+]);
+/** `side at version why`, as the script writes it. */
+const sideEntry = text.transform((entry, refused) => {
+  const [, taken, at, version = '', why = ''] = /^(\S+) (\d+) (\S+) (.*)$/s.exec(entry) ?? [];
+  const parsed = z.tuple([side, milliseconds]).safeParse([taken, at]);
+  if (parsed.success) return { side: parsed.data[0], recordedAt: parsed.data[1], version, why };
+  refused.addIssue(`"${entry.slice(0, 80)}" is no side`);
+  return z.NEVER;
+});
+export const sideTaken = z.union([
+  z.tuple([z.literal('record'), recordFields]),
+  z.tuple([z.literal('side'), sideEntry]),
+  z.tuple([z.literal('rules'), text]),
+  z.tuple([z.literal('none')]),
 ]);
 export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
 export const released = z.tuple([z.enum(['released', 'lost'])]);

@@ -23,7 +23,10 @@ export const scriptNames = [
   'read',
   'release',
   'renew',
+  'replace',
+  'rollout',
   'scopes',
+  'side',
   'switch',
   'waiting',
 ] as const;

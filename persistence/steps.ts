@@ -31,7 +31,7 @@ export class Steps {
     const partition = this.#store.partitionOf(step.operationId);
     const answer = await this.#store.write(created, {
       script: 'create',
-      keys: [...stepKeys(partition, step), partition.operations, partition.switches],
+      keys: [...stepKeys(partition, step), partition.operations, partition.switches, partition.sides],
       args: [
         ...stepArgs(step),
         lease?.owner ?? '',
@@ -42,6 +42,7 @@ export class Steps {
       nudge: step.operationId,
     });
     if (answer[0] === 'switched-off') return { kind: 'switchedOff', state: answer[1] };
+    if (answer[0] === 'other-side') return { kind: 'otherSide', side: answer[1] };
     return { kind: answer[0], record: toRecord(step.operationId, answer[1]) };
   }
 
@@ -78,7 +79,13 @@ export class Steps {
     const partition = this.#store.partitionOf(step.operationId);
     const [kind, value] = await this.#store.write(accepted, {
       script: 'accept',
-      keys: [...stepKeys(partition, step), partition.receipts, partition.readyRows, partition.readyQueue],
+      keys: [
+        ...stepKeys(partition, step),
+        partition.receipts,
+        partition.readyRows,
+        partition.readyQueue,
+        partition.switches,
+      ],
       args: [
         ...stepArgs(step),
         step.expectedRevision,
@@ -163,7 +170,7 @@ export function wholeMs(value: number): string {
   return String(Math.min(Math.max(0, Math.round(value)), Number.MAX_SAFE_INTEGER));
 }
 
-function refuseLarger(what: string, operationId: string, text: string, limit: number): void {
+export function refuseLarger(what: string, operationId: string, text: string, limit: number): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= limit) return;
   throw new RangeError(`the ${what} of ${operationId} has ${bytes} bytes, the limit is ${limit}; nothing was written`);

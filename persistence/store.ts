@@ -8,6 +8,8 @@ import type { ScriptName } from './scripts.ts';
 
 export interface StoreOptions {
   readonly namespace: string;
+  /** The namespace that keeps what is known of servers; default: the same. */
+  readonly servers?: string;
   /** The clock of a test; without it the store's own is used. */
   readonly now?: () => number;
   /** How long a step is sent again before its outcome is reported as unknown. */
@@ -33,7 +35,7 @@ export class Store {
 
   constructor(host: ScriptHost, partitions: number, options: StoreOptions) {
     this.namespace = options.namespace;
-    this.keys = new Keys(options.namespace);
+    this.keys = new Keys(options.namespace, options.servers);
     this.partitions = Array.from({ length: partitions }, (_, partition) => this.keys.partition(partition));
     this.#host = host;
     this.#options = options;

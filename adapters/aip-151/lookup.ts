@@ -13,9 +13,10 @@ type LookupOptions = NonNullable<Parameters<ProtocolSession['lookup']>[1]>;
  */
 export async function lookup(
   { link, settings, resumed }: SessionContext,
-  { tool, submissionKey, call }: LookupRequest,
+  request: LookupRequest,
   options: LookupOptions = {},
 ): Promise<LookupOutcome> {
+  const { tool, call } = request;
   const method = settings.methods.get(tool);
   if (method === undefined) return { kind: 'unknown', reason: 'the method is not declared in this process' };
   if (method.requestId === undefined) return unavailable('the API declares no request id (AIP-155)');
@@ -23,7 +24,7 @@ export async function lookup(
   if (resumed !== null && resumed.name === tool && resumed.version !== method.version) {
     return unavailable('the method was declared otherwise when the call was sent: repeated, it would be another call');
   }
-  const start = startRequest(method, call.arguments, submissionKey);
+  const start = startRequest(method, call.arguments, request);
   if (start.kind === 'unfit') return unavailable(start.problem);
   const reply = await link.send(start.request, { timeoutMs: settings.requestTimeoutMs, ...options });
   // Refused now says nothing of the first sending, and will be the same next time.

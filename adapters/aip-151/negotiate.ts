@@ -17,7 +17,7 @@ export function negotiate(settings: Settings, tool: string, args: Json): Negotia
   const misfit = misfitOf(method, args);
   if (misfit !== null) return refused(misfit, 'correct the arguments');
   // The key is not known yet; whether the arguments fit does not depend on it.
-  const start = startRequest(method, args, '');
+  const start = startRequest(method, args, { submissionKey: '' });
   if (start.kind === 'unfit') return refused(start.problem, 'correct the arguments');
   return {
     kind: 'supported',

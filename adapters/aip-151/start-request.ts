@@ -1,6 +1,8 @@
 import type { Json } from '../../machines/digest.ts';
+import type { Submission } from '../../machines/operation-protocol.ts';
 import type { HttpRequest } from './http/link.ts';
 import type { Method } from './method.ts';
+import { SHADOW_HEADER } from './names.ts';
 import { requestIdOf } from './request-id.ts';
 
 type Fields = Readonly<Record<string, Json>>;
@@ -11,9 +13,19 @@ export type StartRequest =
 
 /**
  * The HTTP request that starts an operation, by the rules of `google.api.http`. A function of method, arguments and key
- * alone: a repetition under the same key is the same request, byte for byte.
+ * (and, for a shadow, of that) alone: a repetition under the same key is the same request, byte for byte.
  */
-export function startRequest(method: Method, args: Json, submissionKey: string): StartRequest {
+export function startRequest(
+  method: Method,
+  args: Json,
+  { submissionKey, shadow }: Pick<Submission, 'submissionKey' | 'shadow'>,
+): StartRequest {
+  const start = withoutHeaders(method, args, submissionKey);
+  if (start.kind === 'unfit' || !shadow) return start;
+  return { kind: 'request', request: { ...start.request, headers: { [SHADOW_HEADER]: 'true' } } };
+}
+
+function withoutHeaders(method: Method, args: Json, submissionKey: string): StartRequest {
   if (!isFields(args)) return unfit('the arguments are not an object');
   const { requestId } = method;
   if (requestId !== undefined && Object.hasOwn(args, requestId.field)) {

@@ -17,7 +17,7 @@ export async function submit(
   const method = settings.methods.get(submission.tool);
   // Another process has it, perhaps; here nothing can be sent.
   if (method === undefined) return { kind: 'notSent', reason: 'the method is not declared in this process' };
-  const start = startRequest(method, submission.arguments, submission.submissionKey);
+  const start = startRequest(method, submission.arguments, submission);
   if (start.kind === 'unfit') return { kind: 'rejected', reason: start.problem };
   const reply = await link.send(start.request, {
     timeoutMs: options.timeoutMs,

@@ -13,6 +13,7 @@ export {
   META_ATTEMPT,
   META_PRINCIPAL,
   META_REQUEST_DIGEST,
+  META_SHADOW,
   META_SUBMISSION_KEY,
   METHOD_LOOKUP,
 } from '../mcp/names.ts';

@@ -13,6 +13,12 @@ export const META_REQUEST_DIGEST = 'dev.toolop/request-digest';
 export const META_PRINCIPAL = 'dev.toolop/principal';
 
 /**
+ * `_meta` of `tools/call`: `true` where the call is made beside an ordinary one, to be compared with it, and nothing follows from
+ * it (R1). Absent otherwise.
+ */
+export const META_SHADOW = 'dev.toolop/shadow';
+
+/**
  * `_meta` of a tool in `tools/list`: within how many ms a plain `tools/call` of it is answered, an integer from 1 to
  * 86 400 000. It is the published synchronous limit of B1: so long the adapter `sync` waits, and without it such a call is
  * refused. An answer that comes later is still evidence.

@@ -1,6 +1,6 @@
 import type { ProtocolSession, Submission, SubmitOutcome } from '../../machines/operation-protocol.ts';
 import type { SessionContext } from './context.ts';
-import { META_ATTEMPT, META_PRINCIPAL, META_REQUEST_DIGEST, META_SUBMISSION_KEY } from './names.ts';
+import { META_ATTEMPT, META_PRINCIPAL, META_REQUEST_DIGEST, META_SHADOW, META_SUBMISSION_KEY } from './names.ts';
 import { checkResult } from './payload.ts';
 import type { CallOptions } from './rpc/call.ts';
 import type { Reply } from './rpc/reply.ts';
@@ -10,12 +10,13 @@ import type { Tool } from './tools.ts';
 export type SubmitOptions = Parameters<ProtocolSession['submit']>[1];
 
 /** What every `tools/call` says of itself, for servers that remember submission keys. */
-export function submissionMeta(submission: Submission): Readonly<Record<string, string | number>> {
+export function submissionMeta(submission: Submission): Readonly<Record<string, string | number | boolean>> {
   return {
     [META_SUBMISSION_KEY]: submission.submissionKey,
     [META_ATTEMPT]: submission.attempt,
     [META_REQUEST_DIGEST]: submission.requestDigest,
     [META_PRINCIPAL]: submission.principal,
+    ...(submission.shadow ? { [META_SHADOW]: true } : {}),
   };
 }
 

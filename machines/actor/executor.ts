@@ -3,8 +3,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ApprovalPort } from '../approval-gate/round.ts';
-import type { OperationLedger } from '../operation-ledger.ts';
+import { type OperationLedger, type Side, shadowNamespace } from '../operation-ledger.ts';
 import { type Endpoint, EndpointUnavailable, type InputReply, type OperationProtocol } from '../operation-protocol.ts';
+import type { OrdinaryOutcome } from '../shadow/comparison.ts';
 import { Policy } from '../tool-operation/context.ts';
 import { acceptFieldsOf } from '../tool-operation/guards.ts';
 import { newOperation, type OperationMachine, statePath, writeSnapshot } from '../tool-operation/snapshot.ts';
@@ -16,7 +17,9 @@ import type { Environment, OutputGuard, Rate } from './environment.ts';
 import { followOperation } from './follow.ts';
 import { type Log, silent } from './log.ts';
 import { readOutcome, type TerminalOutcome } from './outcome.ts';
+import { type Route, Routes } from './routes.ts';
 import { Scheduler } from './scheduler.ts';
+import { type OrdinaryReader, readToolResult, type ShadowAnswer, Shadows } from './shadow.ts';
 import { type Opened, OperationStore } from './store.ts';
 import { Watches } from './watches.ts';
 
@@ -25,6 +28,11 @@ export interface ExecutorOptions {
   /** The namespace the ledger was opened for. */
   readonly namespace: string;
   readonly protocols: readonly OperationProtocol[];
+  /**
+   * The ledger of this namespace's shadows, opened with `kind: 'shadow'` (R1): needed where a rollout rule says `shadow`. Its
+   * operations are served by this executor too, and closing it is its owner's.
+   */
+  readonly shadowLedger?: OperationLedger;
   /** Servers whose operations this executor takes over, besides those it submits to. */
   readonly endpoints?: readonly Endpoint[];
   readonly executionEpoch?: number;
@@ -75,6 +83,9 @@ export class Executor {
   readonly #scheduler: Scheduler;
   readonly #connections: Connections;
   readonly #watches: Watches;
+  readonly #routes: Routes;
+  readonly #inner: Executor | null;
+  readonly #shadows: Shadows | null;
   #started = false;
 
   constructor(private readonly options: ExecutorOptions) {
@@ -108,6 +119,9 @@ export class Executor {
       log,
     };
     this.#watches = new Watches(this.env);
+    this.#routes = new Routes(options.ledger);
+    this.#inner = shadowExecutor(options);
+    this.#shadows = this.#inner && new Shadows(this, this.#inner);
     this.#scheduler = new Scheduler({
       env: this.env,
       processId: this.processId,
@@ -132,16 +146,19 @@ export class Executor {
     await this.env.ledger.heartbeat(this.processId, this.options.processTimeoutMs ?? 20_000);
     this.#started = true;
     this.#scheduler.start();
+    await this.#inner?.start();
     return this;
   }
 
   /** Stops serving: what is in flight stays in the ledger for the next executor. Cancels nothing (B14). */
   async stop(): Promise<void> {
+    const innerStopped = this.#inner?.stop();
     this.#watches.close();
     if (this.#started) await this.#scheduler.stop();
     await this.#connections.close();
     // What only this process could serve is somebody else's to park, now and not when the last sign of life is old.
     if (this.#started) await this.env.ledger.heartbeat(this.processId, 1).catch(() => undefined);
+    await innerStopped;
   }
 
   /** Where the operation of a call node stands, whether or not it exists. */
@@ -153,17 +170,73 @@ export class Executor {
     });
   }
 
+  /** The adapter under which a call becomes an operation. */
+  adapterOf(call: Pick<ToolCall, 'protocol'>): string {
+    const adapter = call.protocol ?? this.options.protocols[0]?.id;
+    if (adapter === undefined) throw new Error('this executor has no protocol adapter');
+    return adapter;
+  }
+
+  /**
+   * Which side a call takes (R1, R2), recorded at first contact: the same answer for ever, whatever the rules say later. Only a call
+   * whose side is `operation` may be submitted. Throws a `ZodError` for a call that is not one, and `LedgerIncompatible` where
+   * the rules cannot be read.
+   */
+  async route(call: ToolCall): Promise<Route> {
+    ToolCallLimits.parse(call);
+    return (await this.#taken(call)).route;
+  }
+
+  #taken(call: ToolCall): ReturnType<Routes['take']> {
+    return this.#routes.take({
+      operationId: this.operationIdOf(call),
+      tool: call.tool,
+      adapter: this.adapterOf(call),
+    });
+  }
+
+  /**
+   * Makes an ordinary call whose side is `shadow`, and beside it the operation that it is compared with (R1). Resolves or rejects
+   * as `ordinary` does, untouched and without waiting for anything else, whatever becomes of the shadow: the log says that.
+   */
+  async shadow<T>(call: ToolCall, ordinary: () => Promise<T>, read: Partial<OrdinaryReader<T>> = {}): Promise<T> {
+    if (this.#shadows) {
+      return this.#shadows.beside(call, ordinary, { returned: readToolResult, thrown: () => null, ...read });
+    }
+    this.env.log({ level: 'warn', event: 'shadow.none', detail: { why: 'this executor has no ledger of shadows' } });
+    return ordinary();
+  }
+
+  /**
+   * For a caller that makes the ordinary call elsewhere: begins the shadow of a call whose side is `shadow`. Answers why there
+   * is none.
+   */
+  async beginShadow(call: ToolCall): Promise<ShadowAnswer> {
+    return this.#needShadows().begin(call, await this.route(call));
+  }
+
+  /** The same: what the ordinary call came to. Kept as digests, field by field, and compared once the shadow is over. */
+  reportOrdinary(call: ToolCall, outcome: OrdinaryOutcome): Promise<void> {
+    return this.#needShadows().report(call, outcome);
+  }
+
+  #needShadows(): Shadows {
+    if (this.#shadows) return this.#shadows;
+    throw new Error('this executor has no ledger of shadows: give it one as shadowLedger');
+  }
+
   /**
    * One call node, one operation: creates it, or finds the one that is there (B4). A different request under the same
-   * call node is refused. Throws a `ZodError` for a call that is not one.
+   * call node, and a call that takes another side, is refused. Throws a `ZodError` for a call that is not one.
    */
   async submit(call: ToolCall): Promise<SubmitAnswer> {
     ToolCallLimits.parse(call);
     await this.env.time.sync();
     const operationId = this.operationIdOf(call);
     const request = requestOf(call);
-    const known = await this.env.store.load(operationId);
-    if (known) return this.#attach(call, known, request.digest);
+    const { route, record } = await this.#taken(call);
+    if (record) return this.#attach(call, this.env.store.open(record), request.digest);
+    if (route.side !== 'operation') return otherSide(route.side, route.rule);
     if (!this.env.creationAllowed()) {
       return {
         kind: 'refused',
@@ -171,8 +244,7 @@ export class Executor {
         next: 'what is in flight goes on; call again when creation is on',
       };
     }
-    const protocol = call.protocol ?? this.options.protocols[0]?.id;
-    if (protocol === undefined) throw new Error('this executor has no protocol adapter');
+    const protocol = this.adapterOf(call);
     const context = await this.#negotiated(call, protocol, operationId);
     if ('kind' in context) return context;
     this.#connections.remember(context);
@@ -211,6 +283,7 @@ export class Executor {
         next: 'use another adapter, or make this one active again; what is in flight goes on',
       };
     }
+    if (created.kind === 'otherSide') return otherSide(created.side, null);
     if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);
     if (this.#started) this.#scheduler.take(created.record, askedAt);
     return { kind: 'accepted', operationId, existing: false };
@@ -318,4 +391,23 @@ export class Executor {
     if (!outcome) throw new Error(`operation ${operationId} ended without a receipt`);
     return outcome;
   }
+}
+
+/** The executor of the shadows: the same servers and adapters, and nobody to ask and nothing to release (R1). */
+function shadowExecutor({ shadowLedger: ledger, ...options }: ExecutorOptions): Executor | null {
+  if (ledger === undefined) return null;
+  if (ledger.kind !== 'shadow') throw new Error('shadowLedger is to be opened with kind "shadow"');
+  const { approval: _, outputGuards: __, requireDurableLedger: ___, ...alike } = options;
+  return new Executor({ ...alike, ledger, namespace: shadowNamespace(options.namespace) });
+}
+
+function otherSide(side: Side, rule: string | null): SubmitAnswer {
+  return {
+    kind: 'refused',
+    reason: `this call takes the side "${side}"${rule === null ? '' : ` (rule: ${rule})`}, for good`,
+    next:
+      side === 'shadow'
+        ? 'make the ordinary call, by executor.shadow(call, ordinary): a shadow is no way to get an outcome'
+        : 'make the call as it was made before there were operations; a retry takes the same side',
+  };
 }

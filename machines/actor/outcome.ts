@@ -13,8 +13,19 @@ export interface TerminalOutcome {
 
 const StoredReceipt = z.looseObject({ schema: z.literal('terminalReceipt.v1'), operationId: z.string() });
 
-/** Reads the receipt of an operation, and its output where that was released (B12). */
+/**
+ * Reads the receipt of an operation, and its output where that was released (B12). Throws on a ledger of shadows: what they
+ * come to is compared, and is nobody's outcome (R1).
+ */
 export async function readOutcome(ledger: OperationLedger, operationId: string): Promise<TerminalOutcome | null> {
+  if (ledger.kind === 'shadow') {
+    throw new Error(`${operationId} is a shadow: what it came to is only compared, and is not the outcome of a call`);
+  }
+  return readTerminal(ledger, operationId);
+}
+
+/** The same, of any ledger: for what does not go on to a caller. */
+export async function readTerminal(ledger: OperationLedger, operationId: string): Promise<TerminalOutcome | null> {
   const text = await ledger.readReceipt(operationId);
   if (text === null) return null;
   const receipt = StoredReceipt.parse(JSON.parse(text)) as unknown as TerminalReceipt;

@@ -1,6 +1,7 @@
 #!lua
 -- The one acceptance point: re-checks what the guards checked, then writes record, receipt and ready row together.
--- KEYS  1..5 of a step  6 receipts  7 ready rows  8 ready queue
+-- In a ledger of shadows no ready row can be made: its receipts advance nothing (R1).
+-- KEYS  1..5 of a step  6 receipts  7 ready rows  8 ready queue  9 switches
 -- ARGV  1..16 of a step  17 expected revision  18..25 expected fields  26 receipt  27 receipt id  28 receipt digest
 --       29.. payloads
 -- Reply {'accepted', revision} | {'duplicate', receipt} | {'missing'} | {'conflict', revision}
@@ -27,6 +28,8 @@ write_step(revision, '', 29)
 enter_due('', '')
 redis.call('HSET', KEYS[1], 'own', '', 'unt', '', 'rid', ARGV[27])
 redis.call('HSET', KEYS[6], ARGV[2], ARGV[26])
-redis.call('HSET', KEYS[7], ARGV[2], ARGV[28])
-redis.call('ZADD', KEYS[8], now, ARGV[2])
+if redis.call('HGET', KEYS[9], 'kind') ~= 'shadow' then
+  redis.call('HSET', KEYS[7], ARGV[2], ARGV[28])
+  redis.call('ZADD', KEYS[8], now, ARGV[2])
+end
 return { 'accepted', revision }

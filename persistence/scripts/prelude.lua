@@ -76,3 +76,13 @@ local function switched_off(switches, name)
   if state ~= 'active' then return state end
   return nil
 end
+
+-- The side of a call node, as its entry among the sides begins: `side at version of what`.
+local function side_in(entry)
+  return string.match(entry, '^%S+')
+end
+
+-- The version of the rollout rules of a partition, which stands before their text; '0': there never were any.
+local function rollout_version(rollout)
+  return rollout and string.match(rollout, '^%S+') or '0'
+end

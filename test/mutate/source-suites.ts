@@ -12,7 +12,7 @@ const WHOLE: readonly Suite[] = [
 ];
 /** Parts of the contract by script; another script has the whole. */
 const PARTS: Readonly<Record<string, string>> = {
-  accept: 'accept',
+  accept: '(accept|shadows)',
   'ack-ready': 'outbox',
   'lease-ready': 'outbox',
   audit: 'audit',
@@ -20,11 +20,14 @@ const PARTS: Readonly<Record<string, string>> = {
   release: 'leases',
   renew: 'leases',
   commit: '(commit|leases)',
-  create: '(create|leases)',
+  create: '(create|leases|sides)',
   load: 'create',
-  open: 'opening',
+  open: '(opening|shadows)',
   'own-task': 'shared facts',
   permit: 'shared facts',
+  replace: 'shadows',
+  rollout: 'rollout',
+  side: 'sides',
   waiting: 'processes',
 };
 

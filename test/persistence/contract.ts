@@ -676,6 +676,298 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       });
     });
 
+    describe('rollout', () => {
+      it('R2: rules that were never set, then a change in every partition, then the next', async () => {
+        expect(await ledger.rollouts()).toEqual(Array.from({ length: 3 }, () => ({ version: '0', text: '' })));
+        const first = await ledger.setRollout('one', '0');
+        expect(first).toEqual({ kind: 'set', version: expect.stringMatching(/^1\.[0-9a-f]{12}$/) });
+        expect(await ledger.rollouts()).toEqual(
+          Array.from({ length: 3 }, () => ({ version: first.version, text: 'one' })),
+        );
+        const second = await ledger.setRollout('two with blanks', first.version);
+        expect(second.version).toMatch(/^2\./);
+        expect(await ledger.rolloutOf(newOperation(ledger))).toEqual({
+          version: second.version,
+          text: 'two with blanks',
+        });
+        await expect(ledger.setRollout('x'.repeat(65_537), second.version)).rejects.toThrow(/65537 bytes.*65536/);
+      });
+
+      it('R2: of two changes at once one wins, everywhere', async () => {
+        const answers = await Promise.all(['a', 'b', 'c', 'd'].map((rules) => ledger.setRollout(rules, '0')));
+        const won = answers.filter(({ kind }) => kind === 'set');
+        expect(won.length).toBe(1);
+        expect(new Set((await ledger.rollouts()).map(({ version }) => version))).toEqual(new Set([won[0]?.version]));
+        // The losers are told what stands there.
+        expect(new Set(answers.map(({ version }) => version)).size).toBe(1);
+      });
+
+      it('R2: a change that was interrupted is visible, and the next one completes it', async () => {
+        const old = `1.${'0'.repeat(12)}`;
+        const newer = `5.${'1'.repeat(12)}`;
+        await store.plant(`toolop:1:{${NAMESPACE}/p00}:switches`, 'rollout', `${newer} new`);
+        await store.plant(`toolop:1:{${NAMESPACE}/p01}:switches`, 'rollout', `${old} old`);
+        expect((await ledger.rollouts()).map(({ text }) => text)).toEqual(['new', 'old', '']);
+        expect(await ledger.setRollout('again', old)).toEqual({ kind: 'conflict', version: newer });
+        expect((await ledger.rollouts()).map(({ text }) => text)).toEqual(['new', 'old', '']);
+        expect(await ledger.setRollout('again', newer)).toMatchObject({
+          kind: 'set',
+          version: expect.stringMatching(/^6\./),
+        });
+        expect(new Set((await ledger.rollouts()).map(({ text }) => text))).toEqual(new Set(['again']));
+      });
+
+      it('R2: a slow change does not overtake a newer one, and equal numbers are settled by the next change', async () => {
+        const host = await store.host();
+        const switches = `toolop:1:{${NAMESPACE}/p02}:switches`;
+        const set = (version: string, rules: string) => host.run('rollout', [switches], ['', version, rules, '']);
+        try {
+          expect(await set('9.bbbbbbbbbbbb', 'newer')).toBe('9.bbbbbbbbbbbb');
+          expect(await set('8.aaaaaaaaaaaa', 'slow')).toBe('9.bbbbbbbbbbbb');
+          expect(await set('10.cccccccccccc', 'newest')).toBe('10.cccccccccccc');
+          expect(await set('10.dddddddddddd', 'other')).toBe('10.dddddddddddd');
+        } finally {
+          await host.close();
+        }
+        expect((await ledger.rollouts())[2]).toEqual({ version: '10.dddddddddddd', text: 'other' });
+        // The number goes on from the highest of all partitions.
+        expect((await ledger.setRollout('x', '0')).version).toMatch(/^11\./);
+      });
+
+      it('R2: rules without a version are refused, with what can be done', async () => {
+        await store.plant(`toolop:1:{${NAMESPACE}/p00}:switches`, 'rollout', 'nonsense');
+        await expect(ledger.rollouts()).rejects.toThrow(LedgerIncompatible);
+      });
+    });
+
+    describe('sides', () => {
+      const side = (operationId: string, change: Partial<Parameters<OperationLedger['takeSide']>[0]> = {}) =>
+        ledger.takeSide({ operationId, version: '0', side: 'ordinary', why: 'tool 5%', ...change });
+
+      it('R2: the side of first contact is recorded and stays, whatever is decided later', async () => {
+        const operationId = newOperation(ledger);
+        const recorded = { kind: 'side', side: 'ordinary', recordedAt: clock, version: '0', why: 'tool 5%' };
+        expect(await side(operationId)).toEqual(recorded);
+        clock += 5000;
+        expect(await side(operationId, { side: 'operation', why: 'default on' })).toEqual(recorded);
+        const { version } = await ledger.setRollout('other rules', '0');
+        expect(await side(operationId, { side: 'shadow', version })).toEqual(recorded);
+        const again = await open();
+        expect(await again.takeSide({ operationId, version: '0', side: null, why: '' })).toEqual(recorded);
+      });
+
+      it('R2: one of eight who decide otherwise at once is recorded', async () => {
+        const operationId = newOperation(ledger);
+        const answers = await Promise.all(
+          Array.from({ length: 8 }, (_, i) => side(operationId, { side: i % 2 ? 'operation' : 'shadow', why: `${i}` })),
+        );
+        expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+      });
+
+      it('R2: nobody decides by rules that the partition does not have', async () => {
+        const { version } = await ledger.setRollout('the rules', '0');
+        const operationId = newOperation(ledger);
+        expect(await side(operationId)).toEqual({ kind: 'rules', rollout: { version, text: 'the rules' } });
+        expect(await side(operationId, { version: '1.000000000000' })).toMatchObject({ kind: 'rules' });
+        expect(await side(operationId, { version })).toMatchObject({ kind: 'side', version });
+        // Rules that are gone (a failover) are known to be gone.
+        await ledger.setRollout('more', version);
+        await store.clear();
+        const fresh = await open({ partitions: 3 });
+        expect(await fresh.takeSide({ operationId: newOperation(fresh), version, side: 'shadow', why: '' })).toEqual({
+          kind: 'rules',
+          rollout: { version: '0', text: '' },
+        });
+      });
+
+      it('where no side is decided none is recorded', async () => {
+        const operationId = newOperation(ledger);
+        expect(await side(operationId, { side: null })).toEqual({ kind: 'none' });
+        expect(await side(operationId, { side: 'operation' })).toMatchObject({ kind: 'side', side: 'operation' });
+      });
+
+      it('R2: an operation record wins over a recorded side', async () => {
+        const operationId = await create();
+        expect(await side(operationId)).toEqual({ kind: 'record', record: await ledger.load(operationId) });
+        await store.plant(partitionKey(operationId, 'sides'), operationId, 'ordinary 1 0 tool 5%');
+        expect(await side(operationId)).toMatchObject({ kind: 'record' });
+        expect(await ledger.create(step(operationId), null)).toMatchObject({ kind: 'exists' });
+      });
+
+      it.each(['ordinary', 'shadow'] as const)(
+        'R2: nothing is created for a call node that took the side %s',
+        async (taken) => {
+          const operationId = newOperation(ledger);
+          await side(operationId, { side: taken });
+          expect(await ledger.create(step(operationId), null)).toEqual({ kind: 'otherSide', side: taken });
+          expect(await ledger.load(operationId)).toBeNull();
+          expect((await ledger.list({ limit: 5 })).operations).toEqual([]);
+        },
+      );
+
+      it('R2: what took the side of operations is created', async () => {
+        const operationId = newOperation(ledger);
+        await side(operationId, { side: 'operation' });
+        expect(await ledger.create(step(operationId), null)).toMatchObject({ kind: 'created' });
+      });
+
+      it('a side that is none is not believed', async () => {
+        const operationId = newOperation(ledger);
+        await store.plant(partitionKey(operationId, 'sides'), operationId, 'sideways 1 0 x');
+        await expect(side(operationId)).rejects.toThrow(/unknown answer/);
+      });
+    });
+
+    describe('shadows', () => {
+      const openShadows = () => open({ kind: 'shadow', partitions: 3 });
+      const shadowIn = (shadows: OperationLedger): string =>
+        shadows.operationIdOf({ namespace: `${NAMESPACE}/shadow`, principal: 'alice', callNodeId: unique('node') });
+      const shadowKey = (operationId: string, name: string): string =>
+        `toolop:1:{${encodeURIComponent(`${NAMESPACE}/shadow`)}/${operationId.slice(0, 3)}}:${name}`;
+
+      it('R1: an acceptance in a ledger of shadows writes record and receipt, and no ready row', async () => {
+        const shadows = await openShadows();
+        expect([shadows.kind, ledger.kind]).toEqual(['shadow', 'operations']);
+        const operationId = shadowIn(shadows);
+        await shadows.create(step(operationId), null);
+        const terminal = acceptStep(operationId, '1');
+        expect(await shadows.acceptTerminal(terminal)).toEqual({ kind: 'accepted', revision: '2' });
+        expect(await shadows.acceptTerminal(acceptStep(operationId, '2'))).toMatchObject({ kind: 'duplicate' });
+        expect(await shadows.readReceipt(operationId)).toBe(terminal.receipt);
+        expect(await shadows.leaseReady('c', 10, 1000)).toEqual([]);
+        expect(await shadows.audit()).toEqual([]);
+        // Nothing of it is seen in the ledger of operations.
+        expect(await ledger.leaseReady('c', 10, 1000)).toEqual([]);
+        expect((await ledger.list({ limit: 5 })).operations).toEqual([]);
+        expect(await ledger.audit()).toEqual([]);
+      });
+
+      it('R1: the script itself looks at the kind, whoever runs it', async () => {
+        const shadows = await openShadows();
+        const operationId = shadowIn(shadows);
+        await shadows.create(step(operationId), null);
+        const key = (name: string) => shadowKey(operationId, name);
+        const { fields: claimed, commandId, snapshot } = step(operationId);
+        const compared = Object.values(claimed);
+        const host = await store.host();
+        try {
+          const answer = await host.run(
+            'accept',
+            [
+              `op:${operationId}`,
+              `hist:${operationId}`,
+              `pay:${operationId}`,
+              'due:endpoint:e',
+              'scopes',
+              'rc',
+              'ready',
+              'readyq',
+              'switches',
+            ].map(key),
+            [
+              '',
+              operationId,
+              commandId,
+              snapshot,
+              'ACCEPTED',
+              'endpoint:e',
+              '',
+              '',
+              ...compared,
+              '1',
+              ...compared,
+              '{}',
+              'r',
+              sha256('{}'),
+            ],
+          );
+          expect(answer).toEqual(['accepted', '2']);
+          const ready = await host.run('accepted', ['nothing', 'ready', 'nothing', 'readyq'].map(key), ['']);
+          expect(ready).toEqual([]);
+        } finally {
+          await host.close();
+        }
+        expect(await shadows.readReceipt(operationId)).toBe('{}');
+        expect(await shadows.leaseReady('c', 10, 1000)).toEqual([]);
+      });
+
+      it('R1: the audit of a ledger of shadows finds what could be consumed', async () => {
+        const shadows = await openShadows();
+        const [ready, queued, consumed] = (await Promise.all(
+          Array.from({ length: 3 }, async () => {
+            const operationId = shadowIn(shadows);
+            await shadows.create(step(operationId), null);
+            await shadows.acceptTerminal(acceptStep(operationId, '1'));
+            return operationId;
+          }),
+        )) as [string, string, string];
+        expect(await shadows.audit()).toEqual([]);
+        const digest = sha256((await shadows.readReceipt(ready)) as string);
+        await store.plant(shadowKey(ready, 'ready'), ready, digest);
+        await store.plant(
+          shadowKey(consumed, 'consumed'),
+          consumed,
+          `${sha256((await shadows.readReceipt(consumed)) as string)} c t`,
+        );
+        const findings = await shadows.audit();
+        expect(findings).toHaveLength(2);
+        expect(findings).toContainEqual({ operationId: ready, problem: 'a shadow that waits to be consumed' });
+        expect(findings).toContainEqual({ operationId: consumed, problem: 'a shadow that was consumed' });
+        await store.plant(shadowKey(queued, 'rc'), queued, null);
+        expect(await shadows.audit()).toContainEqual({ operationId: queued, problem: expect.stringContaining('gone') });
+      });
+
+      it('R1: the kind is fixed when the namespace is made', async () => {
+        await openShadows();
+        await expect(open({ namespace: `${NAMESPACE}/shadow` })).rejects.toThrow(LedgerIncompatible);
+        await expect(open({ namespace: `${NAMESPACE}/shadow` })).rejects.toThrow(
+          /made for shadow.*operations.*untouched/,
+        );
+        await open({ namespace: 'plain/shadow' });
+        await expect(open({ namespace: 'plain', kind: 'shadow' })).rejects.toThrow(/made for operations.*shadow/);
+        // Made before there were kinds.
+        await store.plant(`toolop:{${NAMESPACE}/meta}`, 'kind', null);
+        expect((await open()).kind).toBe('operations');
+      });
+
+      it('R1: a partition that lost its mark is found, and marked before anybody has the ledger in hand', async () => {
+        const shadows = await openShadows();
+        const switches = `toolop:1:{${encodeURIComponent(`${NAMESPACE}/shadow`)}/p01}:switches`;
+        await store.plant(switches, 'kind', null);
+        expect(await shadows.audit()).toEqual([
+          { operationId: 'p01', problem: expect.stringContaining('marked for operations') },
+        ]);
+        await openShadows();
+        expect(await shadows.audit()).toEqual([]);
+      });
+
+      it('G3 F9: shares with its namespace what is known of servers', async () => {
+        const shadows = await openShadows();
+        expect((await ledger.takePermit('server', 1, 1)).waitMs).toBe(0);
+        expect((await shadows.takePermit('server', 1, 1)).waitMs).toBe(1000);
+        expect(await ledger.ownTask('e', 't', 'op-a')).toBe('op-a');
+        expect(await shadows.ownTask('e', 't', 'op-b')).toBe('op-a');
+      });
+
+      it('keeps what is known of a comparison, and replaces only what was seen', async () => {
+        const shadows = await openShadows();
+        const all = async () => {
+          const found: [string, string][] = [];
+          for await (const { operationId, text } of shadows.comparisons()) found.push([operationId, text]);
+          return found;
+        };
+        const operationId = shadowIn(shadows);
+        expect([await shadows.comparison(operationId), await all()]).toEqual([null, []]);
+        expect(await shadows.setComparison(operationId, null, 'first')).toBe('first');
+        expect(await shadows.setComparison(operationId, null, 'another')).toBe('first');
+        expect(await shadows.setComparison(operationId, 'other', 'third')).toBe('first');
+        expect(await shadows.setComparison(operationId, 'first', 'second')).toBe('second');
+        expect([await shadows.comparison(operationId), await all()]).toEqual(['second', [[operationId, 'second']]]);
+        expect(await shadows.setComparison(shadowIn(shadows), 'gone', 'x')).toBe('');
+        await expect(shadows.setComparison(operationId, null, 'x'.repeat(65_537))).rejects.toThrow(/limit is 65536/);
+      });
+    });
+
     describe('processes', () => {
       it('names the scopes that dead processes left waiting', async () => {
         await ledger.heartbeat('1', 1000);

@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly path: string;
   readonly query?: readonly (readonly [string, string])[];
   readonly body?: Json;
+  /** Beside those of the session. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface SendOptions {
@@ -102,7 +104,7 @@ export class HttpLink {
 
     const request = (secure ? https : http).request(this.#urlOf(what), {
       method: what.method,
-      headers: this.#headersOf(body),
+      headers: { ...this.#headersOf(body), ...what.headers },
       // On a connection that was used before, a reset says nothing about the request.
       agent: options.late === undefined ? this.#agent : false,
     });

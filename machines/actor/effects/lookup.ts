@@ -30,6 +30,7 @@ export const lookup: RunEffect = async (drive, issued, signal) => {
         attempt: context.sentThroughAttempt,
         requestDigest: context.requestDigest,
         principal: context.principal,
+        ...(env.ledger.kind === 'shadow' ? { shadow: true } : {}),
         ...call,
       },
       { mayWrite: () => drive.lease.isHeld(), signal: wait },

@@ -62,6 +62,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
       attempt: context.attempt,
       requestDigest: context.requestDigest,
       principal: context.principal,
+      ...(env.ledger.kind === 'shadow' ? { shadow: true } : {}),
       ...(input === null ? {} : { input }),
     },
     {

@@ -1,0 +1,18 @@
+#!lua
+-- Which side a call node takes: the one of its record, else the recorded one, else the one that is decided now and recorded.
+-- KEYS  1 op  2 sides  3 switches
+-- ARGV  1 now  2 operation id  3 version of the rules that the decision was made by  4 side, or '': it needs no entry  5 why
+-- Reply {'record', record} | {'side', entry} | {'rules', '' or version and text}: decide by these | {'none'}: no entry is needed
+
+if redis.call('EXISTS', KEYS[1]) == 1 then return { 'record', record(KEYS[1]) } end
+
+local entry = redis.call('HGET', KEYS[2], ARGV[2])
+if entry then return { 'side', entry } end
+
+local rollout = redis.call('HGET', KEYS[3], 'rollout')
+if rollout_version(rollout) ~= ARGV[3] then return { 'rules', rollout or '' } end
+if ARGV[4] == '' then return { 'none' } end
+
+entry = ARGV[4] .. ' ' .. text(clock()) .. ' ' .. ARGV[3] .. ' ' .. ARGV[5]
+redis.call('HSET', KEYS[2], ARGV[2], entry)
+return { 'side', entry }
