@@ -86,7 +86,7 @@ export class Shadows {
    * was not begun before it was taken back is never begun.
    */
   async begin(call: ToolCall, { side, operationId }: Route): Promise<ShadowAnswer> {
-    if (side !== 'shadow') return none(`the call takes the side ${side}`);
+    if (side !== 'shadow') return none(`the call takes the side "${side}"`);
     const adapter = this.executor.adapterOf(call);
     const { ledger, creationAllowed } = this.executor.env;
     const rule = ruleOf(readRules((await ledger.rolloutOf(operationId)).text), { tool: call.tool, adapter });

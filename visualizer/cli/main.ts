@@ -9,7 +9,9 @@ import { addCancel } from './commands/cancel.ts';
 import { finisher } from './commands/finish.ts';
 import { addList } from './commands/list.ts';
 import { addReconcile } from './commands/reconcile.ts';
+import { addRollout } from './commands/rollout.ts';
 import { addRun } from './commands/run.ts';
+import { addShadow } from './commands/shadow.ts';
 import { addShow } from './commands/show.ts';
 import { EXIT_CODES_HELP, ExitCode } from './exit-codes.ts';
 import { asFailure, usage } from './failure.ts';
@@ -35,9 +37,22 @@ const program = new Command('toolop')
   .exitOverride()
   .configureOutput({ outputError: () => undefined })
   .addHelpText('after', `\nEach command has examples: toolop run --help\n\n${EXIT_CODES_HELP}`);
-for (const add of [addRun, addList, addShow, addAttach, addCancel, addAnswer, addReconcile, addAdapters])
+for (const add of [
+  addRun,
+  addList,
+  addShow,
+  addAttach,
+  addCancel,
+  addAnswer,
+  addReconcile,
+  addAdapters,
+  addRollout,
+  addShadow,
+])
   add(program, finish);
-for (const command of program.commands) command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
+for (const command of program.commands.flatMap((each) => [each, ...each.commands])) {
+  command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
+}
 
 try {
   await program.parseAsync();

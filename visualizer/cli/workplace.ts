@@ -4,7 +4,13 @@ import { userInfo } from 'node:os';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import { synchronous } from '../../adapters/sync/index.ts';
-import { Executor, type OperationLedger, type OperationProtocol, systemClock } from '../../machines/index.ts';
+import {
+  Executor,
+  type OperationLedger,
+  type OperationProtocol,
+  shadowNamespace,
+  systemClock,
+} from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
 import { ExitCode } from './exit-codes.ts';
 import { asFailure, CliFailure, usage } from './failure.ts';
@@ -19,6 +25,9 @@ const PATIENCE_MS = 5_000;
 const SILENCE_MS = 1_000;
 /** How long what is under way may take to be put down, ms. An absent ledger is not waited for. */
 const LEAVE_MS = 5_000;
+
+/** The namespace of another one's shadows: looked at like any other, and of its own kind. */
+const SHADOWS = /^(.+)\/shadow$/;
 
 export interface Workplace {
   readonly options: CommonOptions;
@@ -37,6 +46,8 @@ export interface Workplace {
 }
 
 export interface WorkplaceNeeds {
+  /** The ledger of the namespace's shadows, in place of the namespace's own. */
+  readonly shadows?: boolean;
   /** The command begins an operation, so a ledger that is not there yet is made. */
   readonly makes?: boolean;
   /** The command serves operations: losing a step to impatience would cost an outcome. */
@@ -64,7 +75,7 @@ export async function atWork(
   const hire = () => {
     const executor = new Executor({
       ledger,
-      namespace: options.namespace,
+      namespace: needs.shadows ? shadowNamespace(options.namespace) : options.namespace,
       protocols: protocolsWith(lastWords),
       log: output.log,
     });
@@ -111,9 +122,10 @@ async function open(options: CommonOptions, output: Output, needs: WorkplaceNeed
     );
   }
   const slow = setTimeout(() => output.say(`trying the ledger at ${publicLedger(address)} …`), SILENCE_MS);
+  const own = SHADOWS.exec(namespace)?.[1];
   try {
     return await openLedger(address, {
-      namespace,
+      ...(needs.shadows ? { namespace, kind: 'shadow' } : own ? { namespace: own, kind: 'shadow' } : { namespace }),
       openWithinMs: PATIENCE_MS,
       ...(needs.serves ? {} : { definiteWithinMs: PATIENCE_MS, attemptMs: PATIENCE_MS / 2 }),
     });

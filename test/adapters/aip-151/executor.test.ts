@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aip151 } from '../../../adapters/aip-151/index.ts';
 import { mcp20251125 } from '../../../adapters/mcp-2025-11-25/index.ts';
-import type { Executor, ExecutorOptions, ToolCall } from '../../../machines/index.ts';
+import {
+  clearRollout,
+  type Executor,
+  type ExecutorOptions,
+  setRolloutRule,
+  shadowReport,
+  type ToolCall,
+} from '../../../machines/index.ts';
+import { openLedger } from '../../../persistence/index.ts';
 import { type AipOptions, type AipServer, REPORT, rpcError, startAipServer } from '../../support/aip-server.ts';
-import { accepted, eventually, LEDGERS, until } from '../../support/rig.ts';
+import { accepted, eventually, LEDGERS, NAMESPACE, until } from '../../support/rig.ts';
 import { pathOf, useStage } from '../../support/stage.ts';
 import { ARGS, METHODS } from './helpers.ts';
 
@@ -222,4 +230,31 @@ describe.each(LEDGERS)('AIP-151 from the executor to the receipt, on the %s ledg
       expect(await pathOf(stage().ledger, id)).toContain('SUBMISSION_UNKNOWN');
     },
   );
+
+  it('R1: a shadow says so in a header of its start, and of the repetition that looks it up; the ordinary call does not', async () => {
+    server.options = { requestIdMs: 60_000 };
+    const shadows = await openLedger(stage().rig.address, { namespace: NAMESPACE, kind: 'shadow' });
+    const executor = await executorWith({ shadowLedger: shadows });
+    try {
+      await setRolloutRule(stage().ledger, { of: 'tool', name: 'keyed', mode: 'shadow', effectFree: true });
+      server.fault({ on: 'start', kind: 'resetAfter' });
+      const shadowed = call({ tool: 'keyed' });
+      const begun = await executor.beginShadow(shadowed);
+      if (begun.kind !== 'begun') throw new Error(begun.reason);
+      await eventually(async () => server.count('start') === 2);
+      server.complete();
+      await eventually(async () => (await shadows.readReceipt(begun.operationId)) !== null);
+      await executor.reportOrdinary(shadowed, { kind: 'result', value: { ...REPORT, pages: 0 }, isError: false });
+      expect((await shadowReport(shadows)).fields).toEqual([{ field: 'value.pages', count: 1 }]);
+      await accepted(executor, call());
+      await eventually(async () => server.count('start') === 3);
+      const starts = server.requests.filter((request) => request.call === 'start');
+      expect(starts.map(({ headers }) => headers['toolop-shadow'])).toEqual(['true', 'true', undefined]);
+      expect(server.executions).toBe(2);
+    } finally {
+      await executor.stop();
+      await clearRollout(stage().ledger);
+      await shadows.close();
+    }
+  });
 });

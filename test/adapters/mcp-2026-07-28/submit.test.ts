@@ -41,6 +41,12 @@ describe.each(TRANSPORTS)('submission over %s (B4)', (transport) => {
     expect(Object.keys(seen?.params ?? {}).sort()).toEqual(['arguments', 'name']);
   });
 
+  it('R1: a shadow says so in _meta', async () => {
+    await send(server.session, submission('work', {}, { shadow: true }));
+    const seen = (await server.log()).requests.filter(({ method }) => method === 'tools/call').at(-1);
+    expect(seen?.meta).toMatchObject({ 'dev.toolop/shadow': true, 'dev.toolop/attempt': 1 });
+  });
+
   it('acknowledges a task that is over already', async () => {
     const { outcome } = await send(server.session, submission('work', { terminalSeed: true }));
     expect(outcome).toMatchObject({ kind: 'acknowledged', task: { status: 'completed' } });

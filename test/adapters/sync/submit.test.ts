@@ -39,6 +39,12 @@ describe.each(TRANSPORTS)('a synchronous submission over %s (B4)', (transport) =
     ]);
   });
 
+  it('R1: a shadow says so in _meta', async () => {
+    await send(session, submission('work', {}, { shadow: true }));
+    const seen = (await target.log()).requests.filter(({ method }) => method === 'tools/call').at(-1);
+    expect(seen?.meta).toMatchObject({ 'dev.toolop/shadow': true, 'dev.toolop/attempt': 1 });
+  });
+
   it('an error result is an outcome; a JSON-RPC error and an empty result prove nothing', async () => {
     const failed = await send(session, submission('sync', { outcome: 'isError' }));
     expect(failed.outcome).toMatchObject({ kind: 'outcome', payload: { isError: true } });

@@ -18,9 +18,15 @@ export function finisher(
       const options = command.opts<O & CommonOptions>();
       const output = new Output(options.json === true, options.verbose === true);
       try {
-        ended(output, command.name(), { code: await work(options, output, command.args) });
+        ended(output, nameOf(command), { code: await work(options, output, command.args) });
       } catch (error) {
-        ended(output, command.name(), { error });
+        ended(output, nameOf(command), { error });
       }
     };
+}
+
+/** As it is typed after `toolop`: `rollout set`. */
+function nameOf(command: Command): string {
+  const parent = command.parent;
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }

@@ -42,7 +42,9 @@ function show(options: ShowOptions, output: Output, id: string): Promise<ExitCod
     if (!opened) throw usage('the record is gone');
     const { context } = opened.snapshot;
     const hide = <T>(value: T): T => (options.secrets ? value : redacted(value, context));
-    const outcome = await place.executor.outcome(operationId);
+    // What a shadow came to is nobody's outcome (R1).
+    const isShadow = place.ledger.kind === 'shadow';
+    const outcome = isShadow ? null : await place.executor.outcome(operationId);
     const history = options.history ? hide(await place.ledger.readHistory(operationId)) : null;
     const question = await openQuestion(place.ledger, opened);
     output.emit({
@@ -64,6 +66,7 @@ function show(options: ShowOptions, output: Output, id: string): Promise<ExitCod
       ['server', context.endpoint.url ?? 'stdio'],
       ['protocol', context.protocol],
       ['state', opened.record.state],
+      ['shadow', isShadow ? 'only compared with the ordinary call: toolop shadow report' : null],
       ['server says', [context.serverStatus, hide(context.statusMessage)].filter(Boolean).join(': ') || null],
       ['task', hide(context.taskId)],
       ['began', new Date(context.createdAt).toISOString()],
