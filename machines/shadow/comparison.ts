@@ -58,12 +58,15 @@ function asJson(outcome: OrdinaryOutcome): OrdinaryOutcome {
 }
 
 /**
- * Compares, once both sides are there, and keeps the verdict. Safe to repeat, at any time and by anybody. Answers what is
- * known; `null`: nothing was reported of the ordinary side.
+ * Compares, once both sides are there, and keeps the verdict. Safe to repeat, at any time and by anybody.
  */
-export async function compare(ledger: OperationLedger, operationId: string): Promise<Comparison | null> {
+export async function compare(ledger: OperationLedger, operationId: string): Promise<void> {
   const text = await ledger.comparison(operationId);
-  if (text === null) return null;
+  if (text !== null) await settle(ledger, operationId, text);
+}
+
+/** The same, of an entry as it was read. Answers what is known now. */
+export async function settle(ledger: OperationLedger, operationId: string, text: string): Promise<Comparison> {
   const known = readComparison(operationId, text);
   if (known.kind !== 'ordinary') return known;
   const outcome = await readTerminal(ledger, operationId);

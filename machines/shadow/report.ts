@@ -1,7 +1,7 @@
 /** How the shadows of a ledger compare with their ordinary calls (R1). */
 import { operationsOf } from '../actor/operations.ts';
 import type { OperationLedger } from '../operation-ledger.ts';
-import { compare } from './comparison.ts';
+import { settle } from './comparison.ts';
 
 export interface ShadowReport {
   /** Calls of which anything is known. */
@@ -32,10 +32,10 @@ export async function shadowReport(ledger: OperationLedger): Promise<ShadowRepor
   const count = { equal: 0, different: 0, incomparable: 0, waiting: 0, noShadow: 0, noOrdinary: 0 };
   const fields = new Map<string, number>();
   const reported = new Set<string>();
-  for await (const { operationId } of ledger.comparisons()) {
+  for await (const { operationId, text } of ledger.comparisons()) {
     reported.add(operationId);
-    const known = await compare(ledger, operationId);
-    if (known === null || known.kind === 'ordinary') {
+    const known = await settle(ledger, operationId, text);
+    if (known.kind === 'ordinary') {
       count[stands.get(operationId) === 'running' ? 'waiting' : 'noShadow'] += 1;
       continue;
     }
