@@ -1,6 +1,6 @@
 import type { Json } from '../../../machines/digest.ts';
 import { field, isObject } from '../../mcp/fields.ts';
-import { isTerminal } from '../../mcp/server/record.ts';
+import { isTerminal, keepable } from '../../mcp/server/record.ts';
 import type { ServerStore, Submitted } from '../../mcp/server/store.ts';
 import type { SubmissionMark } from '../../mcp/server/submission.ts';
 import { type LiveRun, QuestionLost, type Workers } from '../../mcp/server/workers.ts';
@@ -48,7 +48,8 @@ export class Calls {
       ...{ taskId: null, run: 1, answers, signal: stop.signal, ask: cannotAsk },
       progress: async () => undefined,
     };
-    return answerOf(await perform(tool, args, context));
+    const { status, ending } = await perform(tool, args, context);
+    return answerOf(keepable(status, ending));
   }
 
   /** Waits for the end of a task, for a caller who does not know that it is one. */

@@ -1,13 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from '../../../machines/digest.ts';
-import { type Ending, isTerminal, type Run, type TaskRecord, type Terminal } from './record.ts';
+import {
+  type Ending,
+  INTERNAL_ERROR,
+  isTerminal,
+  keepable,
+  type Run,
+  type TaskRecord,
+  type Terminal,
+} from './record.ts';
 import { nameOfRun, type ServerStore, type Step } from './store.ts';
 
 /** Dead runs that one look takes over per partition. */
 const REAP_AT_ONCE = 100;
 const RETRY_MS = 500;
-const INTERNAL_ERROR = -32603;
+/** How many heartbeats a dead run waits for a process that knows its tool. */
+const ORPHAN_HEARTBEATS = 10;
 
 /** Why a run has to stop. */
 export type StopReason = 'cancelled' | 'ended' | 'lost';
@@ -74,9 +83,10 @@ export class Workers {
   ): Promise<Step> {
     for (;;) {
       try {
-        return await this.#store.finish(run, run, status, message, ending);
+        return await this.#store.finish(run, run, kept.status, message, kept.ending);
       } catch (error) {
         this.#store.settings.onError(error as Error);
+    const kept = keepable(status, ending);
         await delay(RETRY_MS, undefined, { ref: false });
       }
     }
