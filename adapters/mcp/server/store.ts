@@ -20,6 +20,8 @@ export interface NewTask {
   readonly pollMs: number | null;
   readonly resumable: boolean;
 }
+/** Nobody is told to ask less often than once a day, ms. */
+const MAX_POLL_MS = 24 * 3_600_000;
 
 export type Submitted =
   | { readonly kind: 'created'; readonly task: TaskRecord }
@@ -71,7 +73,7 @@ export class ServerStore {
     const taskId = this.#keys.newTaskId(mark?.key ?? null);
     const keys = this.#of(taskId) as TaskKeys;
     const ttlMs = this.#grantedTtl(task.ttlMs);
-    const pollMs = task.pollMs ?? this.settings.pollIntervalMs;
+    const pollMs = this.#pollInterval(task.pollMs);
     const [kind, said = ''] = await this.#step(
       'submit',
       [keys.task, keys.alive, ...(mark === null ? [] : [this.#keys.submission(mark.key)])],
@@ -157,7 +159,8 @@ export class ServerStore {
     const keys = this.#of(run.taskId);
     if (keys === null) return 'unknown';
     const ttl = says.ttlMs === undefined ? '' : this.#grantedTtl(says.ttlMs);
-    const fields = [says.status ?? '', says.message ?? '', ttl, says.pollMs ?? ''];
+    const poll = says.pollMs === undefined ? '' : this.#pollInterval(says.pollMs);
+    const fields = [says.status ?? '', says.message ?? '', ttl, poll];
     const [kind] = await this.#step('note', [keys.task], [run.worker, run.run, ...fields]);
     this.changes.announce(run.taskId);
     return kind as Step;
@@ -263,7 +266,11 @@ export class ServerStore {
 
   /** The requestor's wish, within what the server grants: no task stays for ever. */
   #grantedTtl(wish: number | null): number {
-    return Math.max(0, Math.min(Math.round(wish ?? this.settings.defaultTtlMs), this.settings.maxTtlMs));
+    return wholeMs(wish ?? Number.NaN, this.settings.defaultTtlMs, this.settings.maxTtlMs);
+  }
+
+  #pollInterval(wish: number | null): number {
+    return wholeMs(wish ?? Number.NaN, this.settings.pollIntervalMs, MAX_POLL_MS);
   }
 
   async #step(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<string[]> {
@@ -290,3 +297,13 @@ function runNamed(name: string): Run {
 function parsed(hash: Record<string, string>): Record<string, Json> {
   return Object.fromEntries(Object.entries(hash).map(([key, text]) => [key, JSON.parse(text) as Json]));
 }
+/** A time as a record can hold it, whatever a tool or a requestor says; what is no number is left to the default. */
+function wholeMs(wish: number, otherwise: number, most: number): number {
+  return Math.round(Math.min(Math.max(Number.isNaN(wish) ? otherwise : wish, 0), most));
+}
+
+/** Is this worker's run still the one that works on the task? */
+function isRunOf(task: TaskRecord, worker: string, run: number): boolean {
+  return task.worker === worker && task.run === run && !isTerminal(task.status);
+}
+
