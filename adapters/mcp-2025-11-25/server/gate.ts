@@ -12,7 +12,7 @@ import type { Json } from '../../../machines/digest.ts';
 import { INVALID_PARAMS } from '../../mcp/classify.ts';
 import { field } from '../../mcp/fields.ts';
 import { METHOD_LOOKUP } from '../../mcp/names.ts';
-import { isTerminal, type TaskRecord } from '../../mcp/server/record.ts';
+import { type Ending, INTERNAL_ERROR, isTerminal, type TaskRecord, type Terminal } from '../../mcp/server/record.ts';
 import type { ServerStore } from '../../mcp/server/store.ts';
 import { lookupMark, type SubmissionMark, submissionMark } from '../../mcp/server/submission.ts';
 import type { Workers } from '../../mcp/server/workers.ts';
@@ -21,7 +21,6 @@ import { resultOf, wireTask } from './task-store.ts';
 import { visit } from './visit.ts';
 
 const INVALID_REQUEST = -32600;
-const INTERNAL_ERROR = -32603;
 
 export interface GateParts {
   readonly store: ServerStore;
@@ -81,12 +80,13 @@ export class Gate implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const task = 'method' in message ? undefined : this.#calls.get(message.id as RequestId);
-    if (task !== undefined) await this.#settle(task, message as Response);
-    await this.#inner.send(message, options).finally(() => {
-      if (task === undefined) return;
+    if (task === undefined) return this.#inner.send(message, options);
+    try {
+      await this.#inner.send(await this.#settled(task, message as Response), options);
+    } finally {
       this.#calls.delete((message as Response).id as RequestId);
       this.#closeWhenIdle();
-    });
+    }
   }
 
   async #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): Promise<void> {
@@ -156,12 +156,18 @@ export class Gate implements Transport {
       const task = await store.readFor(taskId, owner);
       return task === null ? this.#refuse(id, INVALID_PARAMS, gone) : this.#answer(id, { task: wireTask(task) });
     }
-    const ended = await store.changes.until(taskId, async () => {
-      const task = await store.readFor(taskId, owner);
-      return task === null || isTerminal(task.status) ? { task } : null;
+    const ended = await this.#end(taskId);
+    return ended === null ? this.#refuse(id, INVALID_PARAMS, gone) : this.#answer(id, resultOf(ended));
+  }
+
+  /** Waits for the end of a task; `null`: it is gone. */
+  async #end(taskId: string): Promise<TaskRecord | null> {
+    const { store } = this.#parts;
+    const { task } = await store.changes.until(taskId, async () => {
+      const now = await store.read(taskId);
+      return now === null || isTerminal(now.status) ? { task: now } : null;
     });
-    if (ended.task === null) return this.#refuse(id, INVALID_PARAMS, gone);
-    return this.#answer(id, resultOf(ended.task));
+    return task;
   }
 
   async #lookUp({ id, params }: JSONRPCRequest, owner: string): Promise<void> {
@@ -182,19 +188,26 @@ export class Gate implements Transport {
     }
   }
 
-  /** Keeps what a call was answered with, unless that is its task: then the answer is not the end. */
-  async #settle(task: TaskRecord, response: Response): Promise<void> {
+  /**
+   * Keeps what a call was answered with, unless that is its task: then the answer is not the end. If the task has ended
+   * otherwise, or is another run's by now, what is kept is the answer: one key never has two.
+   */
+  async #settled(task: TaskRecord, response: Response): Promise<Response> {
     const { store, workers } = this.#parts;
-    if ('result' in response && field(response.result.task, 'taskId') === task.taskId) return;
+    if ('result' in response && field(response.result.task, 'taskId') === task.taskId) return response;
     const now = await store.read(task.taskId).catch(() => task);
-    if (now === null || isTerminal(now.status)) return;
-    if ('error' in response) {
-      const { code, message, data } = response.error;
-      const value = { code, message, ...(data === undefined ? {} : { data }) };
-      await workers.end(task, 'failed', null, { kind: 'error', value });
-    } else {
-      const status = response.result.isError === true ? 'failed' : 'completed';
-      await workers.end(task, status, null, { kind: 'result', value: response.result });
+    if (now === null || !isTerminal(now.status)) {
+      const [status, ending] = endOf(response);
+      if ((await workers.end(task, status, null, ending)) === 'done') return response;
+    }
+    const kept = await this.#end(task.taskId);
+    const ownEnd = kept?.worker === task.worker && kept.run === task.run && kept.status !== 'cancelled';
+    if (kept === null || ownEnd) return response;
+    const { id } = response as { id: RequestId };
+    try {
+      return { jsonrpc: '2.0', id, result: resultOf(kept) };
+    } catch (error) {
+      return { jsonrpc: '2.0', id, error: errorOf(error as Error) };
     }
   }
 
@@ -230,20 +243,34 @@ export class Gate implements Transport {
   async #broken(message: JSONRPCMessage, error: Error): Promise<void> {
     this.onerror?.(error);
     if (!('method' in message) || !('id' in message)) return;
-    const code: unknown = Reflect.get(error, 'code');
-    const data: unknown = Reflect.get(error, 'data');
-    await this.#refuse(
-      message.id,
-      Number.isSafeInteger(code) ? (code as number) : INTERNAL_ERROR,
-      error.message,
-      typeof data === 'object' && data !== null ? data : undefined,
-    ).catch(() => undefined);
+    const answer = { jsonrpc: '2.0', id: message.id, error: errorOf(error) } as const;
+    await this.#inner.send(answer).catch(() => undefined);
   }
 
   /** The SDK stops every tool when its transport closes: it hears of that when no call with a key is left (B14). */
   #closeWhenIdle(): void {
     if (this.#isClosed && this.#calls.size === 0) this.onclose?.();
   }
+}
+
+/** What an answer says of the end of its call. */
+function endOf(response: Response): [Terminal, Ending] {
+  if ('error' in response) {
+    const { code, message, data } = response.error;
+    return ['failed', { kind: 'error', value: { code, message, ...(data === undefined ? {} : { data }) } }];
+  }
+  const { result } = response;
+  return [result.isError === true ? 'failed' : 'completed', { kind: 'result', value: result }];
+}
+
+function errorOf(error: Error): JSONRPCErrorResponse['error'] {
+  const code: unknown = Reflect.get(error, 'code');
+  const data: unknown = Reflect.get(error, 'data');
+  return {
+    code: Number.isSafeInteger(code) ? (code as number) : INTERNAL_ERROR,
+    message: error.message,
+    ...(typeof data === 'object' && data !== null ? { data } : {}),
+  };
 }
 
 function idIn(params: unknown): RequestId {
