@@ -43,7 +43,9 @@ export class Calls {
   /** A call without a key that is answered at once leaves nothing behind. */
   async once({ tool, args, answers }: Call, hungUp: AbortSignal): Promise<Record<string, unknown>> {
     const stop = new AbortController();
-    hungUp.addEventListener('abort', () => stop.abort('cancelled'));
+    const hangUp = (): void => stop.abort('cancelled');
+    if (hungUp.aborted) hangUp();
+    hungUp.addEventListener('abort', hangUp);
     const context: CallContext = {
       ...{ taskId: null, run: 1, answers, signal: stop.signal, ask: cannotAsk },
       progress: async () => undefined,
@@ -56,6 +58,7 @@ export class Calls {
   async outcome(taskId: string, hungUp: AbortSignal): Promise<Record<string, unknown>> {
     const stop = (): void => void this.#store.wantCancel(taskId).catch(this.#store.settings.onError);
     // On this revision closing the stream of a call that is not answered is a cancel of it.
+    if (hungUp.aborted) stop();
     hungUp.addEventListener('abort', stop);
     const { task } = await this.#store.changes
       .until(taskId, async () => {

@@ -5,7 +5,16 @@ import { Changes } from './changes.ts';
 import { assertDurable, connectionLike } from './connections.ts';
 import { ServerKeys, type TaskKeys } from './keys.ts';
 import type { HalfSettings } from './options.ts';
-import { type Ending, isoOf, type Run, type Status, type TaskRecord, type Terminal, taskRecordOf } from './record.ts';
+import {
+  type Ending,
+  isoOf,
+  isTerminal,
+  type Run,
+  type Status,
+  type TaskRecord,
+  type Terminal,
+  taskRecordOf,
+} from './record.ts';
 import { type RunScript, type ScriptName, scriptsOn } from './scripts.ts';
 import type { SubmissionMark } from './submission.ts';
 
@@ -25,7 +34,7 @@ const MAX_POLL_MS = 24 * 3_600_000;
 
 export type Submitted =
   | { readonly kind: 'created'; readonly task: TaskRecord }
-  /** The call was submitted before. */
+  /** The call was submitted before, or is in other hands already. */
   | { readonly kind: 'exists'; readonly taskId: string }
   /** A look-up has closed this attempt. */
   | { readonly kind: 'closed'; readonly throughAttempt: number }
@@ -89,7 +98,8 @@ export class ServerStore {
     if (kind === 'exists' && said !== taskId) return { kind: 'exists', taskId: said };
     const made = await this.read(taskId);
     if (made === null) throw new Error('a task was made and is gone');
-    return { kind: 'created', task: made };
+    // Who was away for longer than its heartbeat may find that the run is another's by now, or that the task has ended.
+    return isRunOf(made, worker, 1) ? { kind: 'created', task: made } : { kind: 'exists', taskId };
   }
 
   /** What became of a submission; where there was none, it cannot come any more, up to the attempt that is asked about. */
@@ -220,19 +230,25 @@ export class ServerStore {
     return (texts ?? []).map((text): unknown => JSON.parse(text));
   }
 
-  /** Renews the heartbeat of runs; answers those that are not theirs any more. */
+  /** Renews the heartbeat of runs; answers those that are not theirs any more, and those that are wanted cancelled. */
   async beat(runs: readonly Run[]): Promise<readonly string[]> {
     const byPartition = new Map<string, Run[]>();
     for (const run of runs) {
       const { alive } = this.#of(run.taskId) as TaskKeys;
       byPartition.set(alive, [...(byPartition.get(alive) ?? []), run]);
     }
-    const lost = await Promise.all(
+    const toLook = await Promise.all(
       [...byPartition].map(async ([alive, members]) =>
-        Lines.parse(await this.#script('beat', [alive], [this.settings.heartbeatMs, ...members.map(nameOfRun)])),
+        Lines.parse(
+          await this.#script(
+            'beat',
+            [alive, ...members.map(({ taskId }) => (this.#of(taskId) as TaskKeys).task)],
+            [this.settings.heartbeatMs, ...members.map(nameOfRun)],
+          ),
+        ),
       ),
     );
-    return lost.flat();
+    return toLook.flat();
   }
 
   /** Runs whose heartbeat stopped. */
@@ -243,7 +259,7 @@ export class ServerStore {
     return found.flat().map(runNamed);
   }
 
-  /** `null`: somebody else was faster, or the run came back, or the task has ended. */
+  /** `null`: somebody else was (or is by now) faster, or the run came back, or the task has ended. */
   async takeOver(old: Run, worker: string): Promise<TaskRecord | null> {
     const keys = this.#of(old.taskId);
     if (keys === null) return null;
@@ -252,7 +268,9 @@ export class ServerStore {
       [keys.task, keys.alive],
       [nameOfRun(old), worker, this.settings.heartbeatMs],
     );
-    return kind === 'taken' ? this.read(old.taskId) : null;
+    if (kind !== 'taken') return null;
+    const taken = await this.read(old.taskId);
+    return taken !== null && isRunOf(taken, worker, Number(run)) ? taken : null;
   }
 
   async close(): Promise<void> {
@@ -292,11 +310,6 @@ export function nameOfRun(run: Run): string {
 function runNamed(name: string): Run {
   const [taskId = '', worker = '', run = ''] = name.split('|');
   return { taskId, worker, run: Number(run) };
-}
-
-function parsed(hash: Record<string, string>): Record<string, Json> {
-  return Object.fromEntries(Object.entries(hash).map(([key, text]) => [key, JSON.parse(text) as Json]));
-}
 /** A time as a record can hold it, whatever a tool or a requestor says; what is no number is left to the default. */
 function wholeMs(wish: number, otherwise: number, most: number): number {
   return Math.round(Math.min(Math.max(Number.isNaN(wish) ? otherwise : wish, 0), most));
@@ -307,3 +320,8 @@ function isRunOf(task: TaskRecord, worker: string, run: number): boolean {
   return task.worker === worker && task.run === run && !isTerminal(task.status);
 }
 
+}
+
+function parsed(hash: Record<string, string>): Record<string, Json> {
+  return Object.fromEntries(Object.entries(hash).map(([key, text]) => [key, JSON.parse(text) as Json]));
+}
