@@ -20,6 +20,8 @@ import type { SubmissionMark } from './submission.ts';
 
 const Reply = z.array(z.string());
 const Lines = z.array(z.string());
+/** Nobody is told to ask less often than once a day, ms. */
+const MAX_POLL_MS = 24 * 3_600_000;
 
 export interface NewTask {
   readonly owner: string;
@@ -29,8 +31,6 @@ export interface NewTask {
   readonly pollMs: number | null;
   readonly resumable: boolean;
 }
-/** Nobody is told to ask less often than once a day, ms. */
-const MAX_POLL_MS = 24 * 3_600_000;
 
 export type Submitted =
   | { readonly kind: 'created'; readonly task: TaskRecord }
@@ -64,14 +64,17 @@ export interface Questions {
 export class ServerStore {
   readonly settings: HalfSettings;
   readonly changes: Changes;
+  readonly #revision: string;
   readonly #keys: ServerKeys;
   readonly #redis: Redis;
   readonly #script: RunScript;
   #durable: Promise<void> | undefined;
 
-  constructor(redis: string | Redis, settings: HalfSettings) {
+  /** `revision`: of the protocol that this half speaks. */
+  constructor(redis: string | Redis, settings: HalfSettings, revision: string) {
     this.settings = settings;
-    this.#keys = new ServerKeys(settings.namespace);
+    this.#revision = revision;
+    this.#keys = new ServerKeys(settings.namespace, revision);
     this.#redis = connectionLike(redis, settings.onError);
     this.#script = scriptsOn(this.#redis);
     this.changes = new Changes(this.#redis, connectionLike(redis, settings.onError), this.#keys.channel);
@@ -89,7 +92,7 @@ export class ServerStore {
       [
         ...[taskId, task.owner, task.tool, JSON.stringify(task.request), ttlMs, pollMs, worker],
         ...[this.settings.heartbeatMs, task.resumable ? '1' : '0'],
-        ...(mark === null ? ['', '', '', ''] : [mark.key, mark.attempt, mark.digest, mark.principal]),
+        ...(mark === null ? ['', '', '', ''] : [mark.key, mark.attempt, this.#digestOf(mark), mark.principal]),
       ],
     );
     if (kind === 'refused') return { kind: 'refused' };
@@ -107,7 +110,7 @@ export class ServerStore {
     const reply = await this.#step(
       'lookup',
       [this.#keys.submission(mark.key)],
-      [mark.attempt, mark.digest, mark.principal, owner, this.settings.retentionMs],
+      [mark.attempt, this.#digestOf(mark), mark.principal, owner, this.settings.retentionMs],
     );
     const [kind, said = '', createdAt = '', status = ''] = reply;
     if (kind === 'refused') return { kind: 'refused' };
@@ -263,7 +266,7 @@ export class ServerStore {
   async takeOver(old: Run, worker: string): Promise<TaskRecord | null> {
     const keys = this.#of(old.taskId);
     if (keys === null) return null;
-    const [kind] = await this.#step(
+    const [kind, run] = await this.#step(
       'take-over',
       [keys.task, keys.alive],
       [nameOfRun(old), worker, this.settings.heartbeatMs],
@@ -276,6 +279,11 @@ export class ServerStore {
   async close(): Promise<void> {
     this.changes.close();
     await this.#redis.quit().catch(() => this.#redis.disconnect());
+  }
+
+  /** The same call on another revision is another call: its task could not be read there. */
+  #digestOf(mark: SubmissionMark): string {
+    return `${this.#revision} ${mark.digest}`;
   }
 
   #of(taskId: string): TaskKeys | null {
@@ -302,14 +310,6 @@ export class ServerStore {
   }
 }
 
-/** How a run is called in Redis. */
-export function nameOfRun(run: Run): string {
-  return `${run.taskId}|${run.worker}|${run.run}`;
-}
-
-function runNamed(name: string): Run {
-  const [taskId = '', worker = '', run = ''] = name.split('|');
-  return { taskId, worker, run: Number(run) };
 /** A time as a record can hold it, whatever a tool or a requestor says; what is no number is left to the default. */
 function wholeMs(wish: number, otherwise: number, most: number): number {
   return Math.round(Math.min(Math.max(Number.isNaN(wish) ? otherwise : wish, 0), most));
@@ -320,6 +320,14 @@ function isRunOf(task: TaskRecord, worker: string, run: number): boolean {
   return task.worker === worker && task.run === run && !isTerminal(task.status);
 }
 
+/** How a run is called in Redis. */
+export function nameOfRun(run: Run): string {
+  return `${run.taskId}|${run.worker}|${run.run}`;
+}
+
+function runNamed(name: string): Run {
+  const [taskId = '', worker = '', run = ''] = name.split('|');
+  return { taskId, worker, run: Number(run) };
 }
 
 function parsed(hash: Record<string, string>): Record<string, Json> {
