@@ -17,7 +17,7 @@ import { ExecutorProcess } from '../support/processes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { eventually } from '../support/rig.ts';
 import { accept, Client2026 } from './client-2026.ts';
-import { newMark, startHalfRig } from './rig.ts';
+import { metaOf, newMark, startHalfRig } from './rig.ts';
 import { serve2026 } from './serve-2026.ts';
 
 type Work = Parameters<ReturnType<typeof serversHalf20260728>['tool']>[2];
@@ -318,6 +318,33 @@ describe('real processes', () => {
     reader.disconnect();
     await Promise.all(processes.map((started) => started.kill()));
     await away.stop();
+  });
+
+  it('B4, F9: two calls of one session under one request id: no key is answered with what the other returned', async () => {
+    const rig = await startHalfRig();
+    const at = await rig.server();
+    const client = await rig.client(at);
+    const post = async (method: string, params: object) => {
+      const headers = {
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        ...{ authorization: 'Bearer alice', 'mcp-session-id': client.transport.sessionId ?? '' },
+      };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
+      return fetch(at.url, { method: 'POST', headers, body });
+    };
+    const greet = (label: string, mark: ReturnType<typeof newMark>) =>
+      post('tools/call', { name: 'greet', arguments: { label }, _meta: metaOf(mark) });
+    const [first, second] = [newMark(), newMark()];
+    void greet('hold-first', first).catch(() => undefined);
+    await eventually(() => rig.count('begun', 'greet hold-first'));
+    expect(await (await greet('hold-second', second)).text()).toContain('in use');
+    expect(await client.lookup(second)).toMatchObject({ neverCreated: true });
+    expect(await (await post('tools/list', {})).text()).toContain('in use');
+    await rig.release('hold-first');
+    expect(await client.call('greet', { label: 'hold-first' }, first)).toMatchObject({
+      content: [{ text: 'hello hold-first' }],
+    });
+    await rig.close();
   });
 
   it('B4: of a call that was taken for dead, the late answer is what its key is answered with', async () => {

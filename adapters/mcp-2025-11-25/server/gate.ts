@@ -42,6 +42,8 @@ export class Gate implements Transport {
   onmessage?: Received;
   readonly #inner: Transport;
   readonly #parts: GateParts;
+  /** Requests that are not answered yet: an answer is told by its id alone. */
+  readonly #open = new Set<RequestId>();
   /** Calls with a submission key whose tool has not answered yet. */
   readonly #calls = new Map<RequestId, TaskRecord>();
   #isClosed = false;
@@ -80,6 +82,7 @@ export class Gate implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const task = 'method' in message ? undefined : this.#calls.get(message.id as RequestId);
+    if (!('method' in message)) this.#open.delete(message.id as RequestId);
     if (task === undefined) return this.#inner.send(message, options);
     try {
       await this.#inner.send(await this.#settled(task, message as Response), options);
@@ -98,6 +101,11 @@ export class Gate implements Transport {
     if (!('method' in message)) {
       if (await this.#answered(message as Response, owner)) return;
     } else if ('id' in message) {
+      // With two of one id, a key would get what another request was answered with.
+      if (this.#open.has(message.id)) {
+        return this.#inner.send(errorTo(message.id, INVALID_REQUEST, 'The id of this request is in use'));
+      }
+      this.#open.add(message.id);
       if (message.method === METHOD_LOOKUP) return this.#lookUp(message, owner);
       const mark = message.method === 'tools/call' ? submissionMark(message.params?._meta) : 'none';
       if (mark === 'malformed') return this.#refuse(message.id, INVALID_PARAMS, 'The submission key is incomplete');
@@ -105,6 +113,9 @@ export class Gate implements Transport {
     } else if (message.method === 'notifications/cancelled' && this.#calls.has(idIn(message.params))) {
       // B14: who stops waiting for a call with a key does not cancel it; what it ends with is kept.
       return;
+    } else if (message.method === 'notifications/cancelled') {
+      // Such a request is not answered any more.
+      this.#open.delete(idIn(message.params));
     }
     this.#pass(message, extra, owner, null);
   }
@@ -233,18 +244,23 @@ export class Gate implements Transport {
   }
 
   #answer(id: RequestId, result: Result): Promise<void> {
-    return this.#inner.send({ jsonrpc: '2.0', id, result });
+    return this.#respond({ jsonrpc: '2.0', id, result });
   }
 
   #refuse(id: RequestId, code: number, message: string, data?: object): Promise<void> {
-    return this.#inner.send({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+    return this.#respond(errorTo(id, code, message, data));
+  }
+
+  /** What is answered here, and not by the SDK. */
+  #respond(response: Response): Promise<void> {
+    this.#open.delete(response.id as RequestId);
+    return this.#inner.send(response);
   }
 
   async #broken(message: JSONRPCMessage, error: Error): Promise<void> {
     this.onerror?.(error);
     if (!('method' in message) || !('id' in message)) return;
-    const answer = { jsonrpc: '2.0', id: message.id, error: errorOf(error) } as const;
-    await this.#inner.send(answer).catch(() => undefined);
+    await this.#respond({ jsonrpc: '2.0', id: message.id, error: errorOf(error) }).catch(() => undefined);
   }
 
   /** The SDK stops every tool when its transport closes: it hears of that when no call with a key is left (B14). */
@@ -261,6 +277,10 @@ function endOf(response: Response): [Terminal, Ending] {
   }
   const { result } = response;
   return [result.isError === true ? 'failed' : 'completed', { kind: 'result', value: result }];
+}
+
+function errorTo(id: RequestId, code: number, message: string, data?: object): JSONRPCErrorResponse {
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
 }
 
 function errorOf(error: Error): JSONRPCErrorResponse['error'] {
