@@ -12,6 +12,7 @@ import { Workers } from '../../adapters/mcp/server/workers.ts';
 import { serversHalf20251125 } from '../../adapters/mcp-2025-11-25/server/index.ts';
 import { Calls } from '../../adapters/mcp-2026-07-28/server/calls.ts';
 import { serversHalf20260728, type ToolConfig } from '../../adapters/mcp-2026-07-28/server/index.ts';
+import { synchronous } from '../../adapters/sync/index.ts';
 import type { Json } from '../../machines/digest.ts';
 import { ExecutorProcess } from '../support/processes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
@@ -320,6 +321,33 @@ describe('real processes', () => {
     await away.stop();
   });
 
+  it('B13, F1: what a call without a task returned is in its receipt: a client that waits on its connection can have it', async () => {
+    const rig = await startHalfRig();
+    const at = await rig.server();
+    const client = await rig.client(at);
+    const mark = newMark();
+    await client.call('greet', { label: 'kept' }, mark);
+    const [running, later] = [newMark(), newMark()];
+    const waits = client.call('greet', { label: 'hold-receipt' }, running);
+    const session = await synchronous().connect({
+      ...{ kind: 'http', url: at.url, headers: { authorization: 'Bearer alice' } },
+    });
+    const lookup = ({ key, attempt, digest, principal }: typeof mark) =>
+      session.lookup({ tool: 'greet', submissionKey: key, attempt, requestDigest: digest, principal });
+    expect(await lookup(mark)).toMatchObject({
+      ...{ kind: 'expiredWithReceipt', status: 'completed' },
+      payload: { kind: 'result', value: { content: [{ text: 'hello kept' }] } },
+    });
+    await eventually(() => rig.count('begun', 'greet hold-receipt'));
+    expect(await lookup(running)).toMatchObject({ kind: 'unknown' });
+    expect(await lookup(later)).toEqual({ kind: 'neverCreated', closedThroughAttempt: 1 });
+    await rig.release('hold-receipt');
+    await waits;
+    expect(await lookup(running)).toMatchObject({ kind: 'expiredWithReceipt', payload: { kind: 'result' } });
+    await session.close();
+    await rig.close();
+  });
+
   it('B4, F9: two calls of one session under one request id: no key is answered with what the other returned', async () => {
     const rig = await startHalfRig();
     const at = await rig.server();
@@ -356,7 +384,7 @@ describe('real processes', () => {
     const call = at.call('greet', { label }, mark).catch((error: Error) => error.message);
     await eventually(() => rig.count('begun', `greet ${label}`));
     first.signal('SIGSTOP');
-    await eventually(async () => ((await other.lookup(mark)).found as { status: string }).status === 'failed');
+    await eventually(async () => 'expiredWithReceipt' in (await other.lookup(mark)));
     await rig.release(label);
     first.signal('SIGCONT');
     const again = await other.call('greet', { label }, mark).catch((error: Error) => error.message);

@@ -189,7 +189,7 @@ export class Gate implements Transport {
       case 'refused':
         return this.#refuse(id, INVALID_PARAMS, 'The submission key belongs to another call');
       case 'found':
-        return this.#answer(id, { found: wireTask(looked.task) });
+        return this.#answer(id, foundOf(looked.task));
       case 'neverCreated':
         return this.#answer(id, { neverCreated: true, closedThroughAttempt: looked.closedThroughAttempt });
       case 'expiredWithReceipt': {
@@ -267,6 +267,14 @@ export class Gate implements Transport {
   #closeWhenIdle(): void {
     if (this.#isClosed && this.#calls.size === 0) this.onclose?.();
   }
+}
+
+/** A call without a task has nothing that could be followed: once it has ended, what is kept of it is its receipt. */
+function foundOf(task: TaskRecord): Result {
+  const { taskId, createdAt, status, ending, request } = task;
+  if (!isTerminal(status) || field(field(request, 'params'), 'task') !== undefined) return { found: wireTask(task) };
+  const result = ending?.kind === 'result' ? { result: ending.value } : {};
+  return { expiredWithReceipt: { taskId, createdAt, status, ...result } };
 }
 
 /** What an answer says of the end of its call. */
