@@ -289,9 +289,11 @@ describe('whose run it is', () => {
 describe('real processes', () => {
   it('design 6: a Redis that is away for longer than the heartbeat makes nobody dead', async () => {
     const away = await startRedis();
+    closers.push(() => away.stop());
     const program = new URL('./server-2026.ts', import.meta.url).pathname;
     const orders = { redis: away.url, port: 0, heartbeatMs: 900, retentionMs: 60_000 };
     const processes = [0, 1, 2].map(() => new ExecutorProcess(orders, program));
+    closers.push(() => Promise.all(processes.map((started) => started.kill())));
     const clients = await Promise.all(
       processes.map(async (started) => {
         const { url } = await started.line((line) => typeof line.url === 'string');
@@ -310,6 +312,7 @@ describe('real processes', () => {
     await sleep(2_500);
     await away.restart();
     const reader = new Redis(away.url, { protocol: 2 });
+    reader.on('error', () => undefined);
     // Long enough for everybody to look after everybody else.
     await sleep(2_500);
     for (const { label } of running) await reader.set(`release:${label}`, '1');
@@ -317,12 +320,11 @@ describe('real processes', () => {
     const begun = await reader.lrange('begun', 0, -1);
     expect(new Set(begun).size).toBe(begun.length);
     reader.disconnect();
-    await Promise.all(processes.map((started) => started.kill()));
-    await away.stop();
   });
 
   it('B13, F1: what a call without a task returned is in its receipt: a client that waits on its connection can have it', async () => {
     const rig = await startHalfRig();
+    closers.push(() => rig.close());
     const at = await rig.server();
     const client = await rig.client(at);
     const mark = newMark();
@@ -345,11 +347,11 @@ describe('real processes', () => {
     await waits;
     expect(await lookup(running)).toMatchObject({ kind: 'expiredWithReceipt', payload: { kind: 'result' } });
     await session.close();
-    await rig.close();
   });
 
   it('B4, F9: two calls of one session under one request id: no key is answered with what the other returned', async () => {
     const rig = await startHalfRig();
+    closers.push(() => rig.close());
     const at = await rig.server();
     const client = await rig.client(at);
     const post = async (method: string, params: object) => {
@@ -372,11 +374,11 @@ describe('real processes', () => {
     expect(await client.call('greet', { label: 'hold-first' }, first)).toMatchObject({
       content: [{ text: 'hello hold-first' }],
     });
-    await rig.close();
   });
 
   it('B4: of a call that was taken for dead, the late answer is what its key is answered with', async () => {
     const rig = await startHalfRig();
+    closers.push(() => rig.close());
     const [first, second] = [await rig.server(), await rig.server()];
     const [at, other] = [await rig.client(first), await rig.client(second)];
     const mark = newMark();
@@ -390,6 +392,5 @@ describe('real processes', () => {
     const again = await other.call('greet', { label }, mark).catch((error: Error) => error.message);
     expect(again).toContain('interrupted');
     expect(await call).toBe(again);
-    await rig.close();
   });
 });
