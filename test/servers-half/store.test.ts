@@ -21,7 +21,11 @@ afterEach(async () => {
 afterAll(() => redis.stop());
 
 function open(url: string, more: Partial<Parameters<typeof halfSettings>[0]> = {}): ServerStore {
-  const store = new ServerStore(url, halfSettings({ redis: url, retentionMs: 60_000, heartbeatMs: 300, ...more }));
+  const store = new ServerStore(
+    url,
+    halfSettings({ redis: url, retentionMs: 60_000, heartbeatMs: 300, ...more }),
+    'test',
+  );
   stores.push(store);
   return store;
 }
