@@ -7,8 +7,9 @@ import {
   type ReadyRow,
 } from '../../machines/operation-ledger.ts';
 import { type LedgerOptions, openLedger } from '../../persistence/index.ts';
-import { Keys } from '../../persistence/keys.ts';
+import { Keys, type PartitionKeys } from '../../persistence/keys.ts';
 import type { ScriptHost } from '../../persistence/script-host.ts';
+import type { ScriptName } from '../../persistence/scripts.ts';
 import { acceptStep, fields, NAMESPACE, newOperation, recordOf, step, unique } from './steps.ts';
 
 /** A store under test, behind the ledger's back. */
@@ -20,6 +21,18 @@ export interface StoreUnderTest {
   plant(key: string, field: string, value: string | null): Promise<void>;
   clear(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** One script of the history, as a client that has seen nothing of it yet; its reply without the mark. */
+async function runOnHistory(
+  host: ScriptHost,
+  { mark }: PartitionKeys,
+  script: ScriptName,
+  keys: readonly string[],
+  args: readonly string[],
+): Promise<unknown> {
+  const [reply] = (await host.run(script, [...keys, mark], [...args, '', '1', '0'])) as unknown[];
+  return reply;
 }
 
 /** What every host must do alike. */
@@ -322,7 +335,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
         const host = await store.host();
         const claimOne = (command: string) =>
-          host.run(
+          runOnHistory(
+            host,
+            keys,
             'claim',
             [keys.operation(operationId), keys.due('endpoint:e')],
             [String(clock), operationId, command, 'a', '1000'],
@@ -504,7 +519,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
         const host = await store.host();
         const lease = (token: string) =>
-          host.run(
+          runOnHistory(
+            host,
+            keys,
             'lease-ready',
             [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
             [String(clock), token, 'c', '5', '1000'],
@@ -521,13 +538,17 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
         const host = await store.host();
         const lease = () =>
-          host.run(
+          runOnHistory(
+            host,
+            keys,
             'lease-ready',
             [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
             [String(clock), 'token', 'c', '5', '1000'],
           );
         expect(await lease()).toHaveLength(2);
-        const acknowledged = await host.run(
+        const acknowledged = await runOnHistory(
+          host,
+          keys,
           'ack-ready',
           [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed],
           [String(clock), operationId, 'token', 'c'],
@@ -540,7 +561,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       it('keeps nothing for a consumer that got nothing', async () => {
         const keys = new Keys(NAMESPACE).partition(0);
         const host = await store.host();
-        const leased = await host.run(
+        const leased = await runOnHistory(
+          host,
+          keys,
           'lease-ready',
           [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
           [String(clock), 'token', 'idle', '5', '1000'],
