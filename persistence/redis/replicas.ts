@@ -12,6 +12,8 @@ const CONFIRM_MS = 500;
 /** How long a primary without replicas is believed to have none, ms. */
 const BELIEVED_MS = 1_000;
 
+const CUT_SHORT = new Error('the pipeline was cut short');
+
 interface Job {
   readonly script: ScriptName;
   readonly keys: readonly string[];
@@ -123,10 +125,12 @@ export class Replicas {
     const withinMs = Math.min(CONFIRM_MS, Math.floor(commandTimeoutMs / 2));
     this.#lane ??= this.#options.open();
     const results = await this.#exec(this.#lane, jobs, (pipeline) => pipeline.wait(enough, withinMs));
-    const confirmed = Number(answerIn(results[jobs.length]));
+    // A primary that became a replica meanwhile refuses to wait: nobody has confirmed anything.
+    const [refused, count] = results[jobs.length] ?? [CUT_SHORT, null];
+    const confirmed = refused ? 0 : Number(count);
     if (confirmed < enough) this.#lookAgain(group);
     for (const [index, job] of jobs.entries()) {
-      const [error, reply] = results[index] ?? [new Error('the pipeline was cut short'), null];
+      const [error, reply] = results[index] ?? [CUT_SHORT, null];
       if (error) job.reject(error);
       else if (confirmed >= enough) job.resolve(reply);
       else job.reject(unconfirmed(where, confirmed, enough, withinMs));
@@ -178,7 +182,7 @@ export function replicationOf(info: string): { readonly history: string; readonl
 }
 
 function answerIn(result: [Error | null, unknown] | undefined): unknown {
-  const [error, value] = result ?? [new Error('the pipeline was cut short'), null];
+  const [error, value] = result ?? [CUT_SHORT, null];
   if (error) throw error;
   return value;
 }
