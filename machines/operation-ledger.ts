@@ -114,6 +114,7 @@ export interface ReadyRow {
 }
 
 export interface AuditFinding {
+  /** Or the partition, where it is all of it. */
   readonly operationId: string;
   readonly problem: string;
 }
@@ -242,7 +243,7 @@ export interface OperationLedger {
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
   /** `false`: the lease was lost; somebody else will consume the row. */
   ackReady(row: ReadyRow, consumer: string): Promise<boolean>;
-  /** Walks receipts, ready rows and consumed marks: one-to-one, or a finding. */
+  /** Walks receipts, ready rows and consumed marks: one-to-one, or a finding. So is a history that went backwards. */
   audit(): Promise<readonly AuditFinding[]>;
 
   /** The history of each partition: whether one of them has gone backwards. */

@@ -162,8 +162,15 @@ export class ScriptLedger implements OperationLedger {
     return this.#outbox.ack(row, consumer);
   }
 
-  audit(): Promise<readonly AuditFinding[]> {
-    return audit(this.#store);
+  async audit(): Promise<readonly AuditFinding[]> {
+    const forgotten = (await this.histories()).filter(({ regressed }) => regressed);
+    return [
+      ...forgotten.map(({ partition, shown, seen }) => ({
+        operationId: partition,
+        problem: `the partition shows step ${shown.number} of epoch ${shown.epoch}, and step ${seen.number} of epoch ${seen.epoch} was seen`,
+      })),
+      ...(await audit(this.#store)),
+    ];
   }
 
   histories(): ReturnType<OperationLedger['histories']> {

@@ -767,6 +767,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await ledger.leaseReady('c', 5, 1000)).toEqual([]);
         expect(await ledger.load(first)).toMatchObject({ revision: '1', lease: null });
         expect(await historyOf()).toMatchObject({ shown, seen, regressed: true });
+        expect(await ledger.audit()).toEqual([
+          { operationId: PARTITION, problem: expect.stringMatching(/step 3 of epoch 1, and step 4/) },
+        ]);
         // The others go on, and what can be claimed is.
         const elsewhere = await Promise.all(Array.from({ length: 12 }, () => createElsewhere()));
         const { claimed, regressed } = await claim('a', 20);
@@ -810,7 +813,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       });
 
       it('goes on in a new epoch once somebody has acknowledged it', async () => {
+        const witness = await open();
         await createHere();
+        await createHere(witness);
         await createHere();
         await forgetTo(1);
         await expect(createHere()).rejects.toThrow(/older history/);
@@ -826,6 +831,10 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const fresh = await open();
         await createHere(fresh);
         expect(await historyOf()).toMatchObject({ shown: { epoch: 2, number: 3 }, regressed: false });
+        // More steps of the epoch before are no objection.
+        await forgetTo(1, 2);
+        expect(await createHere(witness)).toContain(PARTITION);
+        await forgetTo(3, 2);
         // And backwards once more, into the epoch before.
         await forgetTo(9);
         await expect(createHere()).rejects.toMatchObject({ seen: { epoch: 2 }, shown: { epoch: 1, number: 9 } });
@@ -871,6 +880,11 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await commit(kept, '2')).toEqual(older);
         expect(await commit(taken, '1', 'adopt')).toEqual({ kind: 'committed', revision: '2' });
         expect(await commit(taken, '2')).toEqual({ kind: 'committed', revision: '3' });
+        // One that was made before there were epochs is of the first.
+        const { operation } = new Keys(NAMESPACE).partition(1);
+        await store.plant(operation(taken), 'hep', null);
+        expect(await commit(taken, '3')).toEqual(older);
+        expect(await commit(taken, '3', 'adopt')).toMatchObject({ revision: '4' });
         // Who is late is told so first.
         expect(await commit(kept, '1')).toEqual({ kind: 'conflict', revision: '2' });
         // What is made now is of this history, and of an older one after the next regress.
@@ -878,7 +892,13 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await commit(fresh, '1')).toMatchObject({ kind: 'committed' });
         await ledger.acknowledgeRegress('operator', [PARTITION]);
         expect(await commit(fresh, '2')).toEqual(older);
-        expect(await commit(taken, '3')).toEqual(older);
+        expect(await commit(taken, '4')).toEqual(older);
+      });
+
+      it('a record that was made before there were epochs is of the first', async () => {
+        const operationId = await createHere();
+        await store.plant(new Keys(NAMESPACE).partition(1).operation(operationId), 'hep', null);
+        expect(await ledger.commit({ ...step(operationId), expectedRevision: '1' })).toMatchObject({ revision: '2' });
       });
     });
 

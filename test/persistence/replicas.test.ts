@@ -68,7 +68,7 @@ describe('steps that wait for a replica', () => {
     const first = step(made);
     const sending = { ...step(sent, { creates }), expectedRevision: '1' };
     const accepting = acceptStep(done, '1');
-    for (const [, take] of steps) await unconfirmed(take());
+    await Promise.all(steps.map(([, take]) => unconfirmed(take())));
     // Everything else goes on.
     const other = newOperation(ledger);
     await unconfirmed(ledger.create(step(other), null));
