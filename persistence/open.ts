@@ -60,10 +60,6 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
   const storeOptions = {
     namespace,
     definiteWithinMs: options.definiteWithinMs ?? 15_000,
-    seen: new SeenHistory(
-      `${isRedisAddress(address) ? publicAddress(address) : resolve(address)} ${namespace}`,
-      options.historyFile ?? null,
-    ),
     ...(options.now ? { now: options.now } : {}),
   };
   const host = await openHost(address, options);
@@ -71,9 +67,13 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
     const door = new Store(host, 0, {
       ...storeOptions,
       definiteWithinMs: options.openWithinMs ?? storeOptions.definiteWithinMs,
+      seen: new SeenHistory('', null),
     });
     const found = await agreeOnPartitions(door, partitions, defaultPartitions(address));
-    return new ScriptLedger(new Store(host, found, storeOptions), {
+    // Only of a ledger that is there: a wrong address leaves no file behind.
+    const where = isRedisAddress(address) ? publicAddress(address) : resolve(address);
+    const seen = new SeenHistory(`${where} ${namespace}`, options.historyFile ?? null);
+    return new ScriptLedger(new Store(host, found, { ...storeOptions, seen }), {
       snapshotBytes: options.maxSnapshotBytes ?? 1024 ** 2,
       payloadBytes: options.maxPayloadBytes ?? 16 * 1024 ** 2,
     });

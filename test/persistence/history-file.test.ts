@@ -80,6 +80,15 @@ describe('what was seen of a history, in a file', () => {
     await expect(open('ledger.db', join(dir, 'directory'))).rejects.toThrow(/cannot be read/);
   });
 
+  it('is not made for a ledger that cannot be opened', async () => {
+    const historyFile = join(dir, 'deep', 'history.json');
+    await expect(
+      openLedger('redis://127.0.0.1:1', { namespace: NAMESPACE, historyFile, openWithinMs: 50 }),
+    ).rejects.toThrow();
+    await expect(openLedger('redis+cluster://', { namespace: NAMESPACE, historyFile })).rejects.toThrow(RangeError);
+    expect(existsSync(historyFile)).toBe(false);
+  });
+
   it('is not made where none is asked for', async () => {
     const ledger = await openLedger(join(dir, 'ledger.db'), { namespace: NAMESPACE });
     await write(ledger);
