@@ -37,6 +37,10 @@ async function made(store: ServerStore, worker = 'a', mark: Mark | null = null):
 }
 const result = { kind: 'result', value: {} } as const;
 
+it('says that it takes no cluster', () => {
+  expect(() => open('redis+cluster://127.0.0.1:1')).toThrow(/one Redis.*cluster is not taken/);
+});
+
 it.each([
   [['--maxmemory-policy', 'allkeys-lru'], true, /maxmemory-policy/],
   [['--maxmemory-policy', 'volatile-ttl'], true, /maxmemory-policy/],
