@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 
 /** What both revisions' halves are told. */
 export interface HalfOptions {
@@ -31,9 +32,33 @@ export interface HalfOptions {
 
 export type HalfSettings = Required<Omit<HalfOptions, 'redis'>>;
 
+const wholeFrom = (least: number) =>
+  z.int(`not a whole number from ${least}`).min(least, `not a whole number from ${least}`);
+const Given = z.object({
+  redis: z.custom<string | Redis>(
+    (value) =>
+      typeof value === 'string'
+        ? /^rediss?:\/\//.test(value)
+        : typeof Reflect.get(Object(value), 'duplicate') === 'function',
+    'neither a redis:// or rediss:// address nor an ioredis client',
+  ),
+  retentionMs: wholeFrom(1),
+  namespace: z.string('not a text').min(1, 'empty').optional(),
+  defaultTtlMs: wholeFrom(0).optional(),
+  maxTtlMs: wholeFrom(0).optional(),
+  keepEndedMs: wholeFrom(0).optional(),
+  pollIntervalMs: wholeFrom(0).optional(),
+  heartbeatMs: wholeFrom(1).optional(),
+  maxRuns: wholeFrom(1).optional(),
+  durable: z.boolean('neither true nor false').optional(),
+});
+
+/** Throws a `TypeError` that names each option that cannot be used. */
 export function halfSettings(options: HalfOptions): HalfSettings {
-  if (!Number.isSafeInteger(options.retentionMs) || options.retentionMs < 1) {
-    throw new RangeError('retentionMs must be a whole number of milliseconds');
+  const given = Given.safeParse(options);
+  if (!given.success) {
+    const wrong = given.error.issues.map(({ path, message }) => `${path.join('.') || 'options'}: ${message}`);
+    throw new TypeError(`the options of the servers' half cannot be used: ${wrong.join('; ')}`);
   }
   return {
     retentionMs: options.retentionMs,
@@ -47,4 +72,12 @@ export function halfSettings(options: HalfOptions): HalfSettings {
     durable: options.durable ?? true,
     onError: options.onError ?? (() => undefined),
   };
+}
+
+/** Without it everybody's tasks would be nobody's: told when the server is written, not with its first request. */
+export function demandPrincipalOf(principalOf: unknown): void {
+  if (typeof principalOf === 'function') return;
+  throw new TypeError(
+    "the options of the servers' half cannot be used: principalOf: not a function that names the caller",
+  );
 }
