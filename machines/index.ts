@@ -27,7 +27,7 @@ export type { OrdinaryReader, ShadowAnswer } from './actor/shadow.ts';
 export { approvalGate } from './approval-gate/machine.ts';
 export type { ApprovalPort, OpenRound } from './approval-gate/round.ts';
 export type * from './operation-ledger.ts';
-export { LedgerIncompatible, LedgerUnavailable, shadowNamespace } from './operation-ledger.ts';
+export { LedgerIncompatible, LedgerRegressed, LedgerUnavailable, shadowNamespace } from './operation-ledger.ts';
 export type * from './operation-protocol.ts';
 export { EndpointUnavailable } from './operation-protocol.ts';
 export {

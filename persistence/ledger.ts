@@ -10,6 +10,7 @@ import type {
 } from '../machines/operation-ledger.ts';
 import { audit } from './audit.ts';
 import { Comparisons } from './comparisons.ts';
+import { Histories } from './histories.ts';
 import { partitionName } from './keys.ts';
 import { Leases } from './leases.ts';
 import { Outbox } from './outbox.ts';
@@ -33,6 +34,7 @@ export class ScriptLedger implements OperationLedger {
   readonly #switches: Switches;
   readonly #rollouts: Rollouts;
   readonly #comparisons: Comparisons;
+  readonly #histories: Histories;
 
   constructor(store: Store, kind: LedgerKind, limits: SizeLimits) {
     this.kind = kind;
@@ -45,6 +47,7 @@ export class ScriptLedger implements OperationLedger {
     this.#switches = new Switches(store);
     this.#rollouts = new Rollouts(store);
     this.#comparisons = new Comparisons(store);
+    this.#histories = new Histories(store);
   }
 
   operationIdOf(...[node]: Parameters<OperationLedger['operationIdOf']>): string {
@@ -196,8 +199,25 @@ export class ScriptLedger implements OperationLedger {
     return this.#outbox.ack(row, consumer);
   }
 
-  audit(): Promise<readonly AuditFinding[]> {
-    return audit(this.#store, this.kind);
+  async audit(): Promise<readonly AuditFinding[]> {
+    const forgotten = (await this.histories()).filter(({ regressed }) => regressed);
+    return [
+      ...forgotten.map(({ partition, shown, seen }) => ({
+        operationId: partition,
+        problem: `the partition shows step ${shown.number} of epoch ${shown.epoch}, and step ${seen.number} of epoch ${seen.epoch} was seen`,
+      })),
+      ...(await audit(this.#store, this.kind)),
+    ];
+  }
+
+  histories(): ReturnType<OperationLedger['histories']> {
+    return this.#histories.all();
+  }
+
+  acknowledgeRegress(
+    ...args: Parameters<OperationLedger['acknowledgeRegress']>
+  ): ReturnType<OperationLedger['acknowledgeRegress']> {
+    return this.#histories.acknowledge(...args);
   }
 
   onChange(listener: (operationId: string) => void): () => void {

@@ -6,9 +6,11 @@ import {
   type OperationLedger,
   shadowNamespace,
 } from '../machines/operation-ledger.ts';
+import { SeenHistory } from './history.ts';
 import { Keys, KIND_SWITCH, SCHEMA } from './keys.ts';
 import { ScriptLedger } from './ledger.ts';
-import { text } from './replies.ts';
+import { isClusterAddress, isRedisAddress, publicAddress } from './redis/address.ts';
+import { optionalText, text } from './replies.ts';
 import type { ScriptHost } from './script-host.ts';
 import { Store } from './store.ts';
 
@@ -20,7 +22,7 @@ export interface LedgerOptions {
    * shares with it what is known of servers (rates, task ids). Default: `operations`.
    */
   readonly kind?: LedgerKind;
-  /** How many partitions a new namespace gets (16 on Redis, 1 in a file). An existing one keeps its number. */
+  /** How many partitions a new namespace gets (16 on Redis, 64 on a cluster, 1 in a file). An existing one keeps its number. */
   readonly partitions?: number;
   /** How long a step is sent again before its outcome is reported as unknown. Default: 15 s. */
   readonly definiteWithinMs?: number;
@@ -28,6 +30,16 @@ export interface LedgerOptions {
   readonly openWithinMs?: number;
   /** How long one attempt waits for the store. Default: 5 s. */
   readonly attemptMs?: number;
+  /**
+   * How many replicas must have what must not be forgotten (creating, sending, accepting) before it counts as taken. Default:
+   * one where the primary has a replica. `'none'`: a failover may forget these too. Short of replicas nothing is sent to a server.
+   */
+  readonly waitForReplicas?: number | 'none';
+  /**
+   * Where this process keeps the highest history mark it has seen of each partition, so that a restart notices too when the
+   * ledger has forgotten steps. Several processes and ledgers may share it. Default: in memory only.
+   */
+  readonly historyFile?: string;
   /** Default: 1 MiB. */
   readonly maxSnapshotBytes?: number;
   /** Default: 16 MiB. */
@@ -40,7 +52,8 @@ const MAX_PARTITIONS = 1024;
 
 /**
  * Opens a ledger, and makes it where there is none yet.
- * @param address `redis://...` or `rediss://...`, or the path of a file (its directories are made)
+ * @param address `redis://host:port` (or `rediss://`), `redis+cluster://host:port,host:port`,
+ *   `redis+sentinel://host:port,host:port/<name of the primary>`, or the path of a file (its directories are made)
  * @throws LedgerUnavailable the store cannot be asked
  * @throws LedgerIncompatible the store was made by another version, or with another number of partitions
  */
@@ -51,20 +64,28 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
     throw new RangeError(`a ledger has 1 to ${MAX_PARTITIONS} partitions, not ${partitions}`);
   }
   const namespace = kind === 'shadow' ? shadowNamespace(named) : named;
+  const { waitForReplicas: replicas } = options;
+  if (typeof replicas === 'number' && !(Number.isInteger(replicas) && replicas >= 0 && replicas <= 16)) {
+    throw new RangeError(`waitForReplicas is a number from 0 to 16, or "none", not ${replicas}`);
+  }
   const storeOptions = {
     namespace,
     servers: named,
     definiteWithinMs: options.definiteWithinMs ?? 15_000,
     ...(options.now ? { now: options.now } : {}),
   };
-  const host = await openHost(address, namespace, options.attemptMs ?? 5000);
+  const host = await openHost(address, namespace, options);
   try {
     const door = new Store(host, 0, {
       ...storeOptions,
       definiteWithinMs: options.openWithinMs ?? storeOptions.definiteWithinMs,
+      seen: new SeenHistory('', null),
     });
-    const found = await agree(door, kind, partitions, isRedis(address) ? 16 : 1);
-    const store = new Store(host, found, storeOptions);
+    const found = await agree(door, kind, partitions, defaultPartitions(address));
+    // Only of a ledger that is there: a wrong address leaves no file behind.
+    const where = isRedisAddress(address) ? publicAddress(address) : resolve(address);
+    const seen = new SeenHistory(`${where} ${namespace}`, options.historyFile ?? null);
+    const store = new Store(host, found, { ...storeOptions, seen });
     if (kind === 'shadow') await markShadow(store);
     return new ScriptLedger(store, kind, {
       snapshotBytes: options.maxSnapshotBytes ?? 1024 ** 2,
@@ -76,16 +97,26 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
   }
 }
 
-const isRedis = (address: string): boolean => /^rediss?:\/\//.test(address);
+/** Sixteen hash tags are spread too unevenly over the primaries of a cluster. */
+const defaultPartitions = (address: string): number =>
+  isClusterAddress(address) ? 64 : isRedisAddress(address) ? 16 : 1;
 
 /** Only what the address needs is loaded: a client of Redis, or an engine for a file. */
-async function openHost(address: string, namespace: string, attemptMs: number): Promise<ScriptHost> {
-  if (isRedis(address)) {
+async function openHost(address: string, namespace: string, options: LedgerOptions): Promise<ScriptHost> {
+  const attemptMs = options.attemptMs ?? 5000;
+  if (isRedisAddress(address)) {
     const { RedisHost } = await import('./redis/host.ts');
-    return new RedisHost({ url: address, channel: new Keys(namespace).channel, commandTimeoutMs: attemptMs });
+    return new RedisHost({
+      url: address,
+      channel: new Keys(namespace).channel,
+      commandTimeoutMs: attemptMs,
+      ...(options.waitForReplicas === undefined ? {} : { waitForReplicas: options.waitForReplicas }),
+    });
   }
-  if (address === '' || /^[a-z]+:\/\//i.test(address)) {
-    throw new RangeError('a ledger address begins with redis:// or rediss://, or is the path of a file');
+  if (address === '' || /^[a-z][a-z+.-]*:\/\//i.test(address)) {
+    throw new RangeError(
+      'a ledger address begins with redis://, rediss://, redis+cluster:// or redis+sentinel://, or is the path of a file',
+    );
   }
   const { EmbeddedHost } = await import('./embedded/host.ts');
   return EmbeddedHost.open(resolve(address), attemptMs);
@@ -128,7 +159,15 @@ async function agree(store: Store, kind: LedgerKind, wanted: number | undefined,
  * where whoever made it died in the middle.
  */
 async function markShadow(store: Store): Promise<void> {
-  for (const { switches } of store.partitions) {
-    await store.write(text, { script: 'switch', keys: [switches], args: [KIND_SWITCH, 'shadow'] });
+  for (const partition of store.partitions) {
+    const keys = [partition.switches];
+    if ((await store.read(optionalText, { script: 'read', keys, args: [KIND_SWITCH] })) === 'shadow') continue;
+    await store.write(text, {
+      script: 'switch',
+      keys,
+      args: [KIND_SWITCH, 'shadow'],
+      confirm: true,
+      history: { partition },
+    });
   }
 }

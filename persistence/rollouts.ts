@@ -37,9 +37,15 @@ export class Rollouts {
     // A failover may have left one partition behind the others: the new number is above all of them.
     const numbers = (await this.all()).map(({ version }) => Number.parseInt(version, 10));
     const version = `${Math.max(...numbers) + 1}.${sha256(rules).slice(0, 12)}`;
-    for (const [index, { switches }] of this.#store.partitions.entries()) {
+    for (const [index, partition] of this.#store.partitions.entries()) {
       const args = [version, rules, index === 0 ? replaced : ''];
-      const now = await this.#store.write(text, { script: 'rollout', keys: [switches], args });
+      const now = await this.#store.write(text, {
+        script: 'rollout',
+        keys: [partition.switches],
+        args,
+        confirm: true,
+        history: { partition },
+      });
       if (index === 0 && now !== version) return { kind: 'conflict', version: now };
     }
     return { kind: 'set', version };
@@ -52,6 +58,9 @@ export class Rollouts {
       script: 'side',
       keys: [partition.operation(operationId), partition.sides, partition.switches],
       args: [operationId, version, side ?? '', why],
+      // A side that a failover forgot would be decided anew.
+      confirm: side !== null,
+      history: { partition },
     });
     switch (answer[0]) {
       case 'record':

@@ -40,6 +40,8 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: true,
+      history: { partition, how: 'adopt' },
     });
     if (answer[0] === 'switched-off') return { kind: 'switchedOff', state: answer[1] };
     if (answer[0] === 'other-side') return { kind: 'otherSide', side: answer[1] };
@@ -61,8 +63,12 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: step.creates !== undefined,
+      history: { partition, ...(step.olderHistory === undefined ? {} : { how: step.olderHistory }) },
     });
     switch (answer[0]) {
+      case 'older-history':
+        return { kind: 'olderHistory' };
       case 'missing':
         return { kind: 'missing' };
       case 'scope':
@@ -96,6 +102,8 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: true,
+      history: { partition },
     });
     switch (kind) {
       case 'missing':

@@ -10,4 +10,5 @@ if ARGV[4] ~= '' and held ~= ARGV[4] then return held end
 if number(string.match(held, '^%d+')) > number(string.match(ARGV[2], '^%d+')) then return held end
 
 redis.call('HSET', KEYS[1], 'rollout', ARGV[2] .. ' ' .. ARGV[3])
+raise_history()
 return ARGV[2]

@@ -15,4 +15,5 @@ if ARGV[4] == '' then return { 'none' } end
 
 entry = ARGV[4] .. ' ' .. text(clock()) .. ' ' .. ARGV[3] .. ' ' .. ARGV[5]
 redis.call('HSET', KEYS[2], ARGV[2], entry)
+raise_history()
 return { 'side', entry }

@@ -13,21 +13,23 @@ const WHOLE: readonly Suite[] = [
 /** Parts of the contract by script; another script has the whole. */
 const PARTS: Readonly<Record<string, string>> = {
   accept: '(accept|shadows)',
+  acknowledge: 'history',
+  prelude: 'history',
   'ack-ready': 'outbox',
   'lease-ready': 'outbox',
   audit: 'audit',
   claim: 'leases',
   release: 'leases',
   renew: 'leases',
-  commit: '(commit|leases)',
+  commit: '(commit|leases|history)',
   create: '(create|leases|sides)',
   load: 'create',
   open: '(opening|shadows)',
   'own-task': 'shared facts',
   permit: 'shared facts',
   replace: 'shadows',
-  rollout: 'rollout',
-  side: 'sides',
+  rollout: '(rollout|history)',
+  side: '(sides|history)',
   waiting: 'processes',
 };
 

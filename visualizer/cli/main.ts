@@ -7,6 +7,7 @@ import { addAnswer } from './commands/answer.ts';
 import { addAttach } from './commands/attach.ts';
 import { addCancel } from './commands/cancel.ts';
 import { finisher } from './commands/finish.ts';
+import { addHistory } from './commands/history.ts';
 import { addList } from './commands/list.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addRollout } from './commands/rollout.ts';
@@ -46,6 +47,7 @@ for (const add of [
   addAnswer,
   addReconcile,
   addAdapters,
+  addHistory,
   addRollout,
   addShadow,
 ])
