@@ -198,7 +198,7 @@ describe.each(LEDGERS)('shadows on the %s ledger', (kind) => {
         );
       }
       await said(rejecting, 'shadow.failed', 'no ledger today');
-      await said(plain, 'shadow.none', 'nothing was sent');
+      await said(plain, 'shadow.none', 'cannot be reached');
       await said(plain, 'shadow.failed', 'cannot read that');
     },
   );
