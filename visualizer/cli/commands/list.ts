@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { LedgerIncompatible, type OperationSummary, operationsOf, toolOperation } from '../../../machines/index.ts';
+import { publicAddress } from '../../../persistence/index.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
-import { type CommonOptions, positiveCount, publicLedger, withCommonOptions } from '../options.ts';
+import { type CommonOptions, positiveCount, withCommonOptions } from '../options.ts';
 import type { Output } from '../output.ts';
 import { oneLine, shortId } from '../text.ts';
 import { stateView } from '../views.ts';
@@ -49,7 +50,7 @@ async function list(options: ListOptions, output: Output): Promise<ExitCode> {
 
 function nothingFor({ state, namespace, ledger }: ListOptions): string {
   const what = state === undefined ? 'no operations' : `no operation is in ${oneLine(state)}`;
-  return `${what} (namespace ${JSON.stringify(namespace)} of ${publicLedger(ledger)}; others: --namespace, --ledger)`;
+  return `${what} (namespace ${JSON.stringify(namespace)} of ${publicAddress(ledger)}; others: --namespace, --ledger)`;
 }
 
 interface Row {
