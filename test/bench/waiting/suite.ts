@@ -37,7 +37,10 @@ export async function waitingSuite(bench: Bench): Promise<SuiteResult> {
         await copier.write(written, level, told);
         written = level;
         const bytes = ((await server.usedMemory()) - emptied) / (level - 1);
-        measurements.push(await measured(bench, server, ledger, sample, level, bytes));
+        const one = await measured(bench, server, ledger, sample, level, bytes);
+        measurements.push(one);
+        // The next level takes ten times as long: what is known by now is said now.
+        bench.progress(`${one.what}: ${JSON.stringify(one.figures)}`);
       }
       return {
         measurements,
