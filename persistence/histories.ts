@@ -38,12 +38,14 @@ export class Histories {
   }
 
   async #look(partition: PartitionKeys): Promise<PartitionHistory> {
+    // Before the read: a step that is made meanwhile is no step that the partition forgot.
+    const seenBefore = this.#store.seen.of(partition.name);
     // `mark`: epoch and number, and where a regress was noticed those that were seen before. `by`, `at`: who acknowledged.
     const entries = await this.#store.read(texts, { script: 'entries', keys: [partition.mark], args: [] });
     const fields = new Map(pairs(entries));
     const numbers = (fields.get('mark') ?? '1 0').split(' ');
     const [shown, noted] = [mark.parse(numbers.slice(0, 2)), numbers.slice(2)];
-    const known = [this.#store.seen.of(partition.name), noted.length === 0 ? NOTHING_SEEN : mark.parse(noted)];
+    const known = [seenBefore, noted.length === 0 ? NOTHING_SEEN : mark.parse(noted)];
     const seen = known.reduce(newer, shown);
     const at = fields.get('at');
     return {

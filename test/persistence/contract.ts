@@ -1016,6 +1016,16 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       /** The partition forgets its steps down to this one. */
       const forgetTo = (number: number, epoch = 1) => setMark(`${epoch} ${number}`);
 
+      it('G6: a look at what is being written finds nothing forgotten', async () => {
+        const looks: unknown[] = [];
+        for (let round = 0; round < 20; round++) {
+          const [, look] = await Promise.all([createHere(), historyOf(), createHere()]);
+          looks.push(look?.regressed);
+        }
+        expect(looks).toEqual(looks.map(() => false));
+        expect(await ledger.audit()).toEqual([]);
+      });
+
       it('counts the steps that write, and no others', async () => {
         const operationId = await createHere();
         expect(await historyOf()).toEqual({

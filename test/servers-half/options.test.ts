@@ -21,7 +21,7 @@ const halves = [serversHalf20251125, serversHalf20260728] as unknown as ((option
 
 it.each([
   [undefined, /options: /],
-  [{ ...right, redis: 'nowhere' }, /redis: neither a redis:\/\//],
+  [{ ...right, redis: 'nowhere' }, /redis: neither the redis:\/\//],
   [{ ...right, redis: {} }, /redis: neither/],
   [{ ...right, retentionMs: undefined }, /retentionMs: not a whole number from 1/],
   [{ ...right, retentionMs: -1 }, /retentionMs: not a whole number from 1/],

@@ -45,7 +45,7 @@ const Given = z.object({
       typeof value === 'string'
         ? /^rediss?:\/\//.test(value)
         : typeof Reflect.get(Object(value), 'duplicate') === 'function',
-    'neither a redis:// or rediss:// address nor an ioredis client',
+    'neither the redis:// or rediss:// address of one Redis (a cluster is not taken) nor an ioredis client',
   ),
   retentionMs: whole(1, CENTURY_MS),
   namespace: z.string('not a text').min(1, 'empty').optional(),
