@@ -22,13 +22,15 @@ export { createOperationLogic, type OperationLogic, type OperationLogicSnapshot 
 export { operationsOf } from './actor/operations.ts';
 export type { TerminalOutcome } from './actor/outcome.ts';
 export { readOutcome } from './actor/outcome.ts';
+export { OperationPurged, purgedWords } from './actor/purged.ts';
+export { DEFAULT_RETENTION, purge, Retention } from './actor/retention.ts';
 export { approvalGate } from './approval-gate/machine.ts';
 export type { ApprovalPort, OpenRound } from './approval-gate/round.ts';
 export type * from './operation-ledger.ts';
 export { LedgerIncompatible, LedgerUnavailable } from './operation-ledger.ts';
 export type * from './operation-protocol.ts';
 export { EndpointUnavailable } from './operation-protocol.ts';
-export { Capabilities, ParkReason, Policy, ToolOperationContext } from './tool-operation/context.ts';
+export { Capabilities, ParkReason, Policy, READER_VERSION, ToolOperationContext } from './tool-operation/context.ts';
 export type { Claims, OperationCommand, OperationEvent, OperationFact } from './tool-operation/events.ts';
 export { guards } from './tool-operation/guards.ts';
 export { type Effect, toolOperation } from './tool-operation/machine.ts';

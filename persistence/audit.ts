@@ -1,23 +1,25 @@
+import type { z } from 'zod';
 import { sha256 } from '../machines/digest.ts';
 import type { AuditFinding } from '../machines/operation-ledger.ts';
+import { indexPages } from './index-pages.ts';
 import type { PartitionKeys } from './keys.ts';
 import { audited, texts } from './replies.ts';
 import type { Store } from './store.ts';
 
 const PAGE = 200;
 
-/** Walks receipts, ready rows, consumed marks and records of every partition: one-to-one, or a finding. */
+/** Walks receipts, ready rows, consumed marks, records and tombstones of every partition: one-to-one, or a finding. */
 export async function audit(store: Store): Promise<readonly AuditFinding[]> {
   const findings: AuditFinding[] = [];
   for (const partition of store.partitions) {
     const seen = new Set<string>();
-    for await (const page of indexPages(store, partition)) {
+    for await (const page of indexPages(store, partition, PAGE)) {
       for (const operationId of page) seen.add(operationId);
       findings.push(...(await examine(store, partition, page)));
     }
     // What the index of operations does not know must not be known elsewhere.
-    const { receipts, readyRows, consumed, readyQueue } = partition;
-    const keys = [receipts, readyRows, consumed, readyQueue];
+    const { receipts, readyRows, consumed, tombstones, readyQueue } = partition;
+    const keys = [readyQueue, receipts, readyRows, consumed, tombstones];
     const known = new Set(await store.read(texts, { script: 'accepted', keys, args: [] }));
     const others = [...known].filter((operationId) => !seen.has(operationId));
     for (let i = 0; i < others.length; i += PAGE) {
@@ -27,20 +29,11 @@ export async function audit(store: Store): Promise<readonly AuditFinding[]> {
   return findings;
 }
 
-async function* indexPages(store: Store, partition: PartitionKeys): AsyncGenerator<string[]> {
-  for (let offset = 0; ; offset += PAGE) {
-    const args = [String(offset), String(PAGE)];
-    const page = await store.read(texts, { script: 'list', keys: [partition.operations], args });
-    if (page.length > 0) yield page;
-    if (page.length < PAGE) return;
-  }
-}
-
 async function examine(store: Store, partition: PartitionKeys, page: readonly string[]): Promise<AuditFinding[]> {
-  const { receipts, readyRows, readyQueue, consumed } = partition;
+  const { receipts, readyRows, readyQueue, consumed, tombstones } = partition;
   const rows = await store.read(audited, {
     script: 'audit',
-    keys: [receipts, readyRows, readyQueue, consumed, ...page.map((id) => partition.operation(id))],
+    keys: [receipts, readyRows, readyQueue, consumed, tombstones, ...page.map((id) => partition.operation(id))],
     args: page,
   });
   return rows.flatMap((row, i) => {
@@ -49,9 +42,9 @@ async function examine(store: Store, partition: PartitionKeys, page: readonly st
   });
 }
 
-type AuditRow = readonly [string | null, string | null, string | null, '' | '1', string | null];
+type AuditRow = z.output<typeof audited>[number];
 
-function problemsOf([receiptId, receipt, ready, queued, consumed]: AuditRow): string[] {
+function problemsOf([receiptId, receipt, ready, queued, consumed, tombstone]: AuditRow): string[] {
   const problems: string[] = [];
   const report = (wrong: boolean, problem: string): void => {
     if (wrong) problems.push(problem);
@@ -60,7 +53,13 @@ function problemsOf([receiptId, receipt, ready, queued, consumed]: AuditRow): st
   const mark = consumed?.slice(0, 64);
 
   report((receiptId ?? '') !== '' && receipt === null, `the record names the receipt ${receiptId}, which is gone`);
-  report(receipt !== null && receiptId === null, 'a receipt without a record');
+  report(tombstone !== null && receiptId !== null, 'a record of something that was purged');
+  report(tombstone?.receiptPurgedAt === null && receipt === null, 'a purged record whose receipt is gone');
+  report(
+    tombstone !== null && receipt !== null && tombstone.receiptDigest !== digest,
+    'a purged record of another receipt',
+  );
+  report(receipt !== null && receiptId === null && tombstone === null, 'a receipt without a record');
   report(receipt !== null && receiptId === '', 'a receipt that its record does not know');
   report(
     receipt !== null && ready === null && consumed === null,

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { LedgerIncompatible, type OperationLedger } from '../machines/operation-ledger.ts';
-import { Keys, SCHEMA } from './keys.ts';
+import { Keys, LAYOUT, SCHEMA } from './keys.ts';
 import { ScriptLedger } from './ledger.ts';
-import { text } from './replies.ts';
+import { refuseNewerLayout } from './migrations.ts';
+import { digits, text } from './replies.ts';
 import type { ScriptHost } from './script-host.ts';
 import { Store } from './store.ts';
 
@@ -80,16 +81,17 @@ async function openHost(address: string, options: LedgerOptions): Promise<Script
 
 /** Reads what the namespace was made with, or makes it. A store of another version is left untouched. */
 async function agreeOnPartitions(store: Store, wanted: number | undefined, fallback: number): Promise<number> {
-  const [schema, stored] = await store.write(z.tuple([text, text]), {
+  const [schema, stored, layout] = await store.write(z.tuple([text, text, digits]), {
     script: 'open',
     keys: [store.keys.meta],
-    args: [SCHEMA, String(wanted ?? fallback)],
+    args: [SCHEMA, String(wanted ?? fallback), String(LAYOUT)],
   });
   if (schema !== SCHEMA) {
     throw new LedgerIncompatible(
       `the ledger "${store.namespace}" has schema ${schema}, this version reads schema ${SCHEMA}; it was left untouched. Use the version that wrote it, or another namespace`,
     );
   }
+  refuseNewerLayout(store.namespace, Number(layout));
   const partitions = Number(stored);
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > MAX_PARTITIONS) {
     throw new LedgerIncompatible(

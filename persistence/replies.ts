@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StoredRecord } from '../machines/operation-ledger.ts';
+import { tombstone } from './tombstones.ts';
 
 /** The forms of the scripts' replies: what comes from a store is checked before anybody believes it. */
 export const text = z.string();
@@ -21,10 +22,14 @@ export function toRecord(operationId: string, fields: z.output<typeof recordFiel
   return { operationId, revision, snapshot, state, scope, dueAt, lease };
 }
 
-export const loaded = z.union([z.tuple([]), recordFields]);
+export const loaded = z.union([z.tuple([]), z.tuple([tombstone]), recordFields]);
 export const adapterState = z.enum(['active', 'draining', 'disabled']);
 const switchedOff = z.tuple([z.literal('switched-off'), adapterState]);
-export const created = z.union([z.tuple([z.enum(['created', 'exists']), recordFields]), switchedOff]);
+export const created = z.union([
+  z.tuple([z.enum(['created', 'exists']), recordFields]),
+  z.tuple([z.literal('purged'), tombstone]),
+  switchedOff,
+]);
 const missing = z.tuple([z.literal('missing')]);
 const conflict = z.tuple([z.literal('conflict'), digits]);
 const otherScope = z.tuple([z.literal('scope'), text]);
@@ -63,7 +68,14 @@ export const claimed = z.union([
 export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
 export const released = z.tuple([z.enum(['released', 'lost'])]);
 export const peeked = z.tuple([milliseconds, texts]);
-export const audited = z.array(z.tuple([optionalText, optionalText, optionalText, z.enum(['', '1']), optionalText]));
+export const audited = z.array(
+  z.tuple([optionalText, optionalText, optionalText, z.enum(['', '1']), optionalText, tombstone.nullable()]),
+);
+const amount = digits.transform(Number);
+/** How many rows, how many bytes. */
+export const counted = z.tuple([amount, amount]);
+/** Of each operation the bytes that went, or why it stays. */
+export const whyItStays = z.array(z.union([z.enum(['young', 'open', 'unconsumed', 'unreceipted']), amount]));
 
 /** `{a, b, a, b, ...}` as pairs. */
 export function pairs(flat: readonly string[]): [string, string][] {

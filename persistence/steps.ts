@@ -31,7 +31,7 @@ export class Steps {
     const partition = this.#store.partitionOf(step.operationId);
     const answer = await this.#store.write(created, {
       script: 'create',
-      keys: [...stepKeys(partition, step), partition.operations, partition.switches],
+      keys: [...stepKeys(partition, step), partition.operations, partition.switches, partition.tombstones],
       args: [
         ...stepArgs(step),
         lease?.owner ?? '',
@@ -42,6 +42,7 @@ export class Steps {
       nudge: step.operationId,
     });
     if (answer[0] === 'switched-off') return { kind: 'switchedOff', state: answer[1] };
+    if (answer[0] === 'purged') return { kind: 'purged', tombstone: answer[1] };
     return { kind: answer[0], record: toRecord(step.operationId, answer[1]) };
   }
 

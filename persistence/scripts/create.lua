@@ -1,14 +1,17 @@
 #!lua
 -- Creates the record of a call node, or answers with the one that is there.
--- KEYS  1..5 of a step  6 index of operations  7 switches
+-- KEYS  1..5 of a step  6 index of operations  7 switches  8 tombstones
 -- ARGV  1..16 of a step  17 owner of the first lease or ''  18 its length in ms  19 adapter that must be active or ''
 --       20.. payloads
--- Reply {'created' | 'exists', record} | {'switched-off', state of the adapter}
+-- Reply {'created' | 'exists', record} | {'purged', tombstone} | {'switched-off', state of the adapter}
 
 if redis.call('EXISTS', KEYS[1]) == 1 then
   local mine = revision_of(KEYS[1], ARGV[3]) == '1'
   return { mine and 'created' or 'exists', record(KEYS[1]) }
 end
+
+local tombstone = redis.call('HGET', KEYS[8], ARGV[2])
+if tombstone then return { 'purged', tombstone } end
 
 local off = switched_off(KEYS[7], ARGV[19])
 if off then return { 'switched-off', off } end

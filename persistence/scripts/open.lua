@@ -1,11 +1,11 @@
 #!lua
 -- Reads what a namespace was made with, or makes it.
 -- KEYS  1 meta
--- ARGV  1 now  2 schema  3 partitions
--- Reply {schema, partitions}
+-- ARGV  1 now  2 schema  3 partitions  4 layout
+-- Reply {schema, partitions, layout}
 
-local meta = redis.call('HMGET', KEYS[1], 'schema', 'partitions')
-if meta[1] then return { meta[1], meta[2] or '' } end
+local meta = redis.call('HMGET', KEYS[1], 'schema', 'partitions', 'layout')
+if meta[1] then return { meta[1], meta[2] or '', meta[3] or '1' } end
 
-redis.call('HSET', KEYS[1], 'schema', ARGV[2], 'partitions', ARGV[3])
-return { ARGV[2], ARGV[3] }
+redis.call('HSET', KEYS[1], 'schema', ARGV[2], 'partitions', ARGV[3], 'layout', ARGV[4])
+return { ARGV[2], ARGV[3], ARGV[4] }

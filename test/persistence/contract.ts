@@ -529,7 +529,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await lease()).toHaveLength(2);
         const acknowledged = await host.run(
           'ack-ready',
-          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed],
+          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed, keys.settled],
           [String(clock), operationId, 'token', 'c'],
         );
         expect(acknowledged).toBe(1);

@@ -56,5 +56,6 @@ export function acceptStep(operationId: string, expectedRevision: string, change
 /** The record of a step that must have been taken. */
 export function recordOf(answer: CreateAnswer): StoredRecord {
   if (answer.kind === 'switchedOff') throw new Error(`the adapter is ${answer.state}`);
+  if (answer.kind === 'purged') throw new Error('the operation was purged');
   return answer.record;
 }
