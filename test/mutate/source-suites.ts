@@ -25,6 +25,13 @@ const PARTS: Readonly<Record<string, string>> = {
   open: 'opening',
   'own-task': 'shared facts',
   permit: 'shared facts',
+  aged: 'retention',
+  'index-settled': 'layouts',
+  list: '(list|retention)',
+  'purge-receipts': 'retention',
+  'purge-records': 'retention',
+  'purge-tombstones': 'retention',
+  'raise-meta': 'layouts',
   waiting: 'processes',
 };
 
