@@ -5,7 +5,7 @@ import { LAYOUT, type PartitionKeys } from './keys.ts';
 import { digits, historyEntry, optionalText, pairs, text, texts } from './replies.ts';
 import type { Store } from './store.ts';
 
-const BATCH = 100;
+const BATCH = 50;
 
 /**
  * A numbered step from the layout before it. It goes partition by partition, batch by batch; each batch is one script that

@@ -6,7 +6,7 @@ import { wholeMs } from './steps.ts';
 import type { Store } from './store.ts';
 
 /** How many operations one script purges: a partition stands still for as long. */
-const BATCH = 100;
+const BATCH = 50;
 
 type Kept = PurgeReport['staying'];
 interface Tally {
