@@ -8,6 +8,8 @@ import { addAttach } from './commands/attach.ts';
 import { addCancel } from './commands/cancel.ts';
 import { finisher } from './commands/finish.ts';
 import { addList } from './commands/list.ts';
+import { addMigrate } from './commands/migrate.ts';
+import { addPurge } from './commands/purge.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addRun } from './commands/run.ts';
 import { addShow } from './commands/show.ts';
@@ -35,7 +37,18 @@ const program = new Command('toolop')
   .exitOverride()
   .configureOutput({ outputError: () => undefined })
   .addHelpText('after', `\nEach command has examples: toolop run --help\n\n${EXIT_CODES_HELP}`);
-for (const add of [addRun, addList, addShow, addAttach, addCancel, addAnswer, addReconcile, addAdapters])
+for (const add of [
+  addRun,
+  addList,
+  addShow,
+  addAttach,
+  addCancel,
+  addAnswer,
+  addReconcile,
+  addAdapters,
+  addPurge,
+  addMigrate,
+])
   add(program, finish);
 for (const command of program.commands) command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
 
