@@ -8,6 +8,7 @@ import type {
   StoredRecord,
 } from '../machines/operation-ledger.ts';
 import { audit } from './audit.ts';
+import { Histories } from './histories.ts';
 import { BEGINNING, indexPage, type Place } from './index-pages.ts';
 import { type PartitionKeys, partitionName } from './keys.ts';
 import { Leases } from './leases.ts';
@@ -32,6 +33,7 @@ export class ScriptLedger implements OperationLedger {
   readonly #switches: Switches;
   readonly #retention: Retention;
   readonly #migrations: Migrations;
+  readonly #histories: Histories;
 
   constructor(store: Store, limits: SizeLimits) {
     this.maxPayloadBytes = limits.payloadBytes;
@@ -43,6 +45,7 @@ export class ScriptLedger implements OperationLedger {
     this.#switches = new Switches(store);
     this.#retention = new Retention(store);
     this.#migrations = new Migrations(store);
+    this.#histories = new Histories(store);
   }
 
   operationIdOf(...[node]: Parameters<OperationLedger['operationIdOf']>): string {
@@ -198,8 +201,25 @@ export class ScriptLedger implements OperationLedger {
     return this.#migrations.raiseWrites(version);
   }
 
-  audit(): Promise<readonly AuditFinding[]> {
-    return audit(this.#store);
+  async audit(): Promise<readonly AuditFinding[]> {
+    const forgotten = (await this.histories()).filter(({ regressed }) => regressed);
+    return [
+      ...forgotten.map(({ partition, shown, seen }) => ({
+        operationId: partition,
+        problem: `the partition shows step ${shown.number} of epoch ${shown.epoch}, and step ${seen.number} of epoch ${seen.epoch} was seen`,
+      })),
+      ...(await audit(this.#store)),
+    ];
+  }
+
+  histories(): ReturnType<OperationLedger['histories']> {
+    return this.#histories.all();
+  }
+
+  acknowledgeRegress(
+    ...args: Parameters<OperationLedger['acknowledgeRegress']>
+  ): ReturnType<OperationLedger['acknowledgeRegress']> {
+    return this.#histories.acknowledge(...args);
   }
 
   onChange(listener: (operationId: string) => void): () => void {

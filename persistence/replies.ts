@@ -7,8 +7,9 @@ export const text = z.string();
 export const texts = z.array(text);
 export const optionalText = text.nullable();
 export const digits = z.string().regex(/^\d+$/);
-/** A time that a number can hold: more digits than that would be read as another time, or as none. */
-export const milliseconds = digits.transform(Number).refine(Number.isSafeInteger);
+/** What a number can hold: more digits than that would be read as another number, or as none. */
+export const wholeNumber = digits.transform(Number).refine(Number.isSafeInteger);
+export const milliseconds = wholeNumber;
 export const flag = z.union([z.literal(0), z.literal(1)]).transform((value) => value === 1);
 
 const optionalMilliseconds = z.union([z.literal('').transform(() => null), milliseconds]);
@@ -39,6 +40,7 @@ export const committed = z.union([
   conflict,
   otherScope,
   switchedOff,
+  z.tuple([z.literal('older-history')]),
 ]);
 export const accepted = z.union([
   z.tuple([z.literal('accepted'), digits]),
@@ -76,6 +78,8 @@ const amount = digits.transform(Number);
 export const counted = z.tuple([amount, amount]);
 /** Of each operation the bytes that went, or why it stays. */
 export const whyItStays = z.array(z.union([z.enum(['young', 'open', 'unconsumed', 'unreceipted']), amount]));
+
+export const mark = z.tuple([wholeNumber, wholeNumber]).transform(([epoch, number]) => ({ epoch, number }));
 
 /** `{a, b, a, b, ...}` as pairs. */
 export function pairs(flat: readonly string[]): [string, string][] {

@@ -40,6 +40,8 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: true,
+      history: { partition, how: 'adopt' },
     });
     if (answer[0] === 'switched-off') return { kind: 'switchedOff', state: answer[1] };
     if (answer[0] === 'purged') return { kind: 'purged', tombstone: answer[1] };
@@ -61,8 +63,12 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: step.creates !== undefined,
+      history: { partition, ...(step.olderHistory === undefined ? {} : { how: step.olderHistory }) },
     });
     switch (answer[0]) {
+      case 'older-history':
+        return { kind: 'olderHistory' };
       case 'missing':
         return { kind: 'missing' };
       case 'scope':
@@ -90,6 +96,8 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: true,
+      history: { partition },
     });
     switch (kind) {
       case 'missing':

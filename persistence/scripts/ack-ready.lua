@@ -16,4 +16,5 @@ redis.call('HDEL', KEYS[1], ARGV[2])
 redis.call('ZREM', KEYS[2], ARGV[2])
 redis.call('HDEL', KEYS[3], ARGV[2])
 redis.call('ZADD', KEYS[5], text(clock()), ARGV[2])
+raise_history()
 return 1

@@ -7,6 +7,7 @@ import { addAnswer } from './commands/answer.ts';
 import { addAttach } from './commands/attach.ts';
 import { addCancel } from './commands/cancel.ts';
 import { finisher } from './commands/finish.ts';
+import { addHistory } from './commands/history.ts';
 import { addList } from './commands/list.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addPurge } from './commands/purge.ts';
@@ -48,6 +49,7 @@ for (const add of [
   addAdapters,
   addPurge,
   addMigrate,
+  addHistory,
 ])
   add(program, finish);
 for (const command of program.commands) command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
