@@ -22,6 +22,8 @@ export { createOperationLogic, type OperationLogic, type OperationLogicSnapshot 
 export { operationsOf } from './actor/operations.ts';
 export type { TerminalOutcome } from './actor/outcome.ts';
 export { readOutcome } from './actor/outcome.ts';
+export { OperationPurged, purgedWords } from './actor/purged.ts';
+export { DEFAULT_RETENTION, purge, Retention } from './actor/retention.ts';
 export type { Route } from './actor/routes.ts';
 export type { OrdinaryReader, ShadowAnswer } from './actor/shadow.ts';
 export { approvalGate } from './approval-gate/machine.ts';
@@ -40,7 +42,7 @@ export {
 export { modeText, RolloutRule, RolloutRules } from './rollout/rules.ts';
 export type { OrdinaryOutcome } from './shadow/comparison.ts';
 export { type ShadowReport, shadowReport } from './shadow/report.ts';
-export { Capabilities, ParkReason, Policy, ToolOperationContext } from './tool-operation/context.ts';
+export { Capabilities, ParkReason, Policy, READER_VERSION, ToolOperationContext } from './tool-operation/context.ts';
 export type { Claims, OperationCommand, OperationEvent, OperationFact } from './tool-operation/events.ts';
 export { guards } from './tool-operation/guards.ts';
 export { type Effect, toolOperation } from './tool-operation/machine.ts';

@@ -105,6 +105,8 @@ export interface StoredRollout {
 export type SideAnswer =
   /** It has a record, which wins over everything. */
   | { readonly kind: 'record'; readonly record: StoredRecord }
+  /** It had one, which was purged. */
+  | { readonly kind: 'purged'; readonly tombstone: Tombstone }
   /** Recorded at first contact, by this call or earlier. `why`: as it was given then. */
   | {
       readonly kind: 'side';
@@ -117,6 +119,65 @@ export type SideAnswer =
   | { readonly kind: 'rules'; readonly rollout: StoredRollout }
   /** Nothing is recorded, and nothing was to be. */
   | { readonly kind: 'none' };
+/** What is left of an operation whose record was purged: enough to never make its call again. Times: ms of the ledger. */
+export interface Tombstone {
+  /** When its receipt was consumed: what the policy counts from. */
+  readonly settledAt: number;
+  readonly purgedAt: number;
+  readonly requestDigest: string;
+  /** What B12 compared: `completed`, `failed`, `cancelled`, `not_submitted` or `given_up`. */
+  readonly terminalState: string;
+  readonly receiptDigest: string;
+  /** `null`: the receipt is there. */
+  readonly receiptPurgedAt: number | null;
+}
+
+/** How long what is over is kept, ms from the consumption of its receipt; `null`: for ever. Each no shorter than the one before. */
+export interface RetentionPolicy {
+  /** Records, with inputs, results and history. */
+  readonly recordsMs: number | null;
+  /** Receipts, with their consumed marks. */
+  readonly receiptsMs: number | null;
+  readonly tombstonesMs: number | null;
+}
+export interface PurgeAsk {
+  readonly policy: RetentionPolicy;
+  /** Purges nothing: says what would go. */
+  readonly dryRun?: boolean;
+  /** Stops between two batches; a later call goes on. */
+  readonly signal?: AbortSignal;
+}
+export interface PurgeReport {
+  readonly dryRun: boolean;
+  /** `bytes`: of names and values. What a store needs for them is more. */
+  readonly records: { readonly count: number; readonly bytes: number };
+  readonly receipts: { readonly count: number; readonly bytes: number };
+  readonly tombstones: { readonly count: number; readonly bytes: number };
+  /** Old enough and kept all the same, because something is wrong with them: see the audit. */
+  readonly staying: { readonly open: number; readonly unconsumed: number; readonly unreceipted: number };
+  /** Receipts that wait for their consumer: nothing of these operations goes. */
+  readonly outbox: number;
+  /** `false`: it was stopped. */
+  readonly complete: boolean;
+}
+
+export interface MigrationProgress {
+  /** The layout that it leads to. */
+  readonly to: number;
+  readonly what: string;
+  /** Executors of the release before may run meanwhile, and after it. */
+  readonly safeWithOlder: boolean;
+  readonly partitions: readonly ('waiting' | 'under way' | 'done')[];
+}
+export interface LedgerLayout {
+  /** Reached by every partition. */
+  readonly layout: number;
+  /** The newest that this release knows. */
+  readonly newest: number;
+  /** What executors write may need a reader of this version, and no newer one. */
+  readonly writes: number;
+  readonly migrations: readonly MigrationProgress[];
+}
 
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly record: StoredRecord }
@@ -124,6 +185,8 @@ export type CreateAnswer =
   | { readonly kind: 'exists'; readonly record: StoredRecord }
   /** The call node took another side at first contact (R2): nothing was written. */
   | { readonly kind: 'otherSide'; readonly side: Side }
+  /** The call node had a record, which was purged: its call was made. Nothing was written. */
+  | { readonly kind: 'purged'; readonly tombstone: Tombstone }
   | SwitchedOff;
 
 export type CommitAnswer =
@@ -194,6 +257,14 @@ export interface OperationLedger {
   /** Creates the record of a call node, or answers with the one that is there. `lease`: the creator starts as its owner. */
   create(step: Step, lease: { readonly owner: string; readonly ms: number } | null): Promise<CreateAnswer>;
   load(operationId: string): Promise<StoredRecord | null>;
+  /** The same, and what is left of a purged one. */
+  find(
+    operationId: string,
+  ): Promise<
+    | { readonly kind: 'record'; readonly record: StoredRecord }
+    | { readonly kind: 'purged'; readonly tombstone: Tombstone }
+    | { readonly kind: 'none' }
+  >;
   /** Compare-and-set on the revision. `heldLease`: keep the lease (owner's own step); the due time then waits for its end. */
   commit(
     step: Step & {
@@ -315,7 +386,20 @@ export interface OperationLedger {
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
   /** `false`: the lease was lost; somebody else will consume the row. */
   ackReady(row: ReadyRow, consumer: string): Promise<boolean>;
-  /** Walks receipts, ready rows and consumed marks: one-to-one, or a finding. So is a history that went backwards. */
+  /**
+   * Purges what the policy lets go: batch by batch, so that others have their turn. What is not over, what is parked and what
+   * waits for its consumer stays, whatever its age.
+   */
+  purge(ask: PurgeAsk): Promise<PurgeReport>;
+  /** The layout of the keys, and how far its migrations are. */
+  layout(): Promise<LedgerLayout>;
+  /** Brings the keys to the newest layout. May be stopped or killed anywhere, and called again. */
+  migrate(options?: { readonly again?: boolean; readonly signal?: AbortSignal }): Promise<LedgerLayout>;
+  /** What executors are to write may need a reader of this version (R3: readers first, writers after). */
+  writes(): Promise<number>;
+  /** What executors write may need a reader of this version from now on. Never goes back: answers the version that holds. */
+  raiseWrites(version: number): Promise<number>;
+  /** Walks receipts, ready rows, consumed marks and tombstones: one-to-one, or a finding. So is a history that went backwards. */
   audit(): Promise<readonly AuditFinding[]>;
 
   /** The history of each partition: whether one of them has gone backwards. */

@@ -1,5 +1,7 @@
+import type { z } from 'zod';
 import { sha256 } from '../machines/digest.ts';
 import type { AuditFinding, LedgerKind } from '../machines/operation-ledger.ts';
+import { indexPages } from './index-pages.ts';
 import { KIND_SWITCH, type PartitionKeys, partitionName } from './keys.ts';
 import { audited, optionalText, texts } from './replies.ts';
 import type { Store } from './store.ts';
@@ -7,7 +9,7 @@ import type { Store } from './store.ts';
 const PAGE = 200;
 
 /**
- * Walks receipts, ready rows, consumed marks and records of every partition: one-to-one, or a finding. In a ledger of shadows
+ * Walks receipts, ready rows, consumed marks, records and tombstones of every partition: one-to-one, or a finding. In a ledger of shadows
  * receipts and records are one-to-one, and anything else is a finding (R1).
  */
 export async function audit(store: Store, kind: LedgerKind): Promise<readonly AuditFinding[]> {
@@ -19,13 +21,13 @@ export async function audit(store: Store, kind: LedgerKind): Promise<readonly Au
       findings.push({ operationId: partitionName(index), problem });
     }
     const seen = new Set<string>();
-    for await (const page of indexPages(store, partition)) {
+    for await (const page of indexPages(store, partition, PAGE)) {
       for (const operationId of page) seen.add(operationId);
       findings.push(...(await examine(store, kind, partition, page)));
     }
     // What the index of operations does not know must not be known elsewhere.
-    const { receipts, readyRows, consumed, readyQueue } = partition;
-    const keys = [receipts, readyRows, consumed, readyQueue];
+    const { receipts, readyRows, consumed, tombstones, readyQueue } = partition;
+    const keys = [readyQueue, receipts, readyRows, consumed, tombstones];
     const known = new Set(await store.read(texts, { script: 'accepted', keys, args: [] }));
     const others = [...known].filter((operationId) => !seen.has(operationId));
     for (let i = 0; i < others.length; i += PAGE) {
@@ -35,25 +37,16 @@ export async function audit(store: Store, kind: LedgerKind): Promise<readonly Au
   return findings;
 }
 
-async function* indexPages(store: Store, partition: PartitionKeys): AsyncGenerator<string[]> {
-  for (let offset = 0; ; offset += PAGE) {
-    const args = [String(offset), String(PAGE)];
-    const page = await store.read(texts, { script: 'list', keys: [partition.operations], args });
-    if (page.length > 0) yield page;
-    if (page.length < PAGE) return;
-  }
-}
-
 async function examine(
   store: Store,
   kind: LedgerKind,
   partition: PartitionKeys,
   page: readonly string[],
 ): Promise<AuditFinding[]> {
-  const { receipts, readyRows, readyQueue, consumed } = partition;
+  const { receipts, readyRows, readyQueue, consumed, tombstones } = partition;
   const rows = await store.read(audited, {
     script: 'audit',
-    keys: [receipts, readyRows, readyQueue, consumed, ...page.map((id) => partition.operation(id))],
+    keys: [receipts, readyRows, readyQueue, consumed, tombstones, ...page.map((id) => partition.operation(id))],
     args: page,
   });
   return rows.flatMap((row, i) => {
@@ -62,9 +55,9 @@ async function examine(
   });
 }
 
-type AuditRow = readonly [string | null, string | null, string | null, '' | '1', string | null];
+type AuditRow = z.output<typeof audited>[number];
 
-function problemsOf([receiptId, receipt, ready, queued, consumed]: AuditRow, kind: LedgerKind): string[] {
+function problemsOf([receiptId, receipt, ready, queued, consumed, tombstone]: AuditRow, kind: LedgerKind): string[] {
   const problems: string[] = [];
   const report = (wrong: boolean, problem: string): void => {
     if (wrong) problems.push(problem);
@@ -73,7 +66,13 @@ function problemsOf([receiptId, receipt, ready, queued, consumed]: AuditRow, kin
   const mark = consumed?.slice(0, 64);
 
   report((receiptId ?? '') !== '' && receipt === null, `the record names the receipt ${receiptId}, which is gone`);
-  report(receipt !== null && receiptId === null, 'a receipt without a record');
+  report(tombstone !== null && receiptId !== null, 'a record of something that was purged');
+  report(tombstone?.receiptPurgedAt === null && receipt === null, 'a purged record whose receipt is gone');
+  report(
+    tombstone !== null && receipt !== null && tombstone.receiptDigest !== digest,
+    'a purged record of another receipt',
+  );
+  report(receipt !== null && receiptId === null && tombstone === null, 'a receipt without a record');
   report(receipt !== null && receiptId === '', 'a receipt that its record does not know');
   if (kind === 'shadow') {
     report(ready !== null || queued === '1', 'a shadow that waits to be consumed');

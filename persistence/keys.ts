@@ -18,6 +18,16 @@ export interface PartitionKeys {
   readonly switches: string;
   readonly sides: string;
   readonly comparisons: string;
+  /** Accepted and consumed, by when: their records age from then. */
+  readonly settled: string;
+  /** Whose record was purged and whose receipt is there, by the same time. */
+  readonly kept: string;
+  /** Of whom a tombstone is left, by the same time. */
+  readonly gone: string;
+  /** What is left of purged records, by operation. */
+  readonly tombstones: string;
+  /** How far migrations of this partition got. */
+  readonly migration: string;
   due(scope: string): string;
   operation(operationId: string): string;
   history(operationId: string): string;
@@ -26,6 +36,8 @@ export interface PartitionKeys {
 
 /** The version of everything that stands under the keys. */
 export const SCHEMA = '1';
+/** The newest layout of the keys that this release knows: migrations lead from one to the next. */
+export const LAYOUT = 2;
 
 export class Keys {
   readonly #namespace: string;
@@ -74,6 +86,11 @@ export class Keys {
       switches: key('switches'),
       sides: key('sides'),
       comparisons: key('compared'),
+      settled: key('settled'),
+      kept: key('kept'),
+      gone: key('gone'),
+      tombstones: key('tombs'),
+      migration: key('migration'),
       due: (scope) => key(`due:${scope}`),
       operation: (operationId) => key(`op:${operationId}`),
       history: (operationId) => key(`hist:${operationId}`),

@@ -11,11 +11,14 @@ import type {
 import { audit } from './audit.ts';
 import { Comparisons } from './comparisons.ts';
 import { Histories } from './histories.ts';
-import { partitionName } from './keys.ts';
+import { BEGINNING, indexPage, type Place } from './index-pages.ts';
+import { type PartitionKeys, partitionName } from './keys.ts';
 import { Leases } from './leases.ts';
+import { Migrations } from './migrations.ts';
 import { Outbox } from './outbox.ts';
 import { Processes } from './processes.ts';
 import { historyEntry, loaded, milliseconds, optionalText, pairs, text, texts, toRecord } from './replies.ts';
+import { Retention } from './retention.ts';
 import { Rollouts } from './rollouts.ts';
 import type { Durability } from './script-host.ts';
 import { type SizeLimits, Steps } from './steps.ts';
@@ -34,6 +37,8 @@ export class ScriptLedger implements OperationLedger {
   readonly #switches: Switches;
   readonly #rollouts: Rollouts;
   readonly #comparisons: Comparisons;
+  readonly #retention: Retention;
+  readonly #migrations: Migrations;
   readonly #histories: Histories;
 
   constructor(store: Store, kind: LedgerKind, limits: SizeLimits) {
@@ -47,6 +52,8 @@ export class ScriptLedger implements OperationLedger {
     this.#switches = new Switches(store);
     this.#rollouts = new Rollouts(store);
     this.#comparisons = new Comparisons(store);
+    this.#retention = new Retention(store);
+    this.#migrations = new Migrations(store);
     this.#histories = new Histories(store);
   }
 
@@ -78,9 +85,22 @@ export class ScriptLedger implements OperationLedger {
   }
 
   async load(operationId: string): Promise<StoredRecord | null> {
-    const keys = [this.#store.partitionOf(operationId).operation(operationId)];
-    const fields = await this.#store.read(loaded, { script: 'load', keys, args: [] });
-    return fields.length === 0 ? null : toRecord(operationId, fields);
+    const found = await this.find(operationId);
+    return found.kind === 'record' ? found.record : null;
+  }
+
+  async find(operationId: string): ReturnType<OperationLedger['find']> {
+    const partition = this.#store.partitionOf(operationId);
+    const keys = [partition.operation(operationId), partition.tombstones];
+    const found = await this.#store.read(loaded, { script: 'load', keys, args: [operationId] });
+    switch (found.length) {
+      case 0:
+        return { kind: 'none' };
+      case 1:
+        return { kind: 'purged', tombstone: found[0] };
+      default:
+        return { kind: 'record', record: toRecord(operationId, found) };
+    }
   }
 
   claimDue(...[ask]: Parameters<OperationLedger['claimDue']>): ReturnType<OperationLedger['claimDue']> {
@@ -113,18 +133,17 @@ export class ScriptLedger implements OperationLedger {
   async list(
     ask: Parameters<OperationLedger['list']>[0],
   ): Promise<{ readonly operations: readonly OperationSummary[]; readonly cursor: string | null }> {
-    let [partition, offset] = parseCursor(ask.cursor);
+    let [number, place] = parseCursor(ask.cursor);
     const operations: OperationSummary[] = [];
-    for (; partition < this.#store.partitions.length; partition += 1, offset = 0) {
+    for (; number < this.#store.partitions.length; number += 1, place = BEGINNING) {
       const wanted = ask.limit - operations.length;
-      if (wanted <= 0) return { operations, cursor: `${partition}:${offset}` };
-      const keys = [this.#store.partitions[partition]?.operations ?? ''];
-      const args = [String(offset), String(wanted)];
-      const page = await this.#store.read(texts, { script: 'list', keys, args });
-      for (const record of await Promise.all(page.map((operationId) => this.load(operationId)))) {
+      if (wanted <= 0) return { operations, cursor: cursorOf(number, place) };
+      const partition = this.#store.partitions[number] as PartitionKeys;
+      const { operationIds, next } = await indexPage(this.#store, partition, place, wanted);
+      for (const record of await Promise.all(operationIds.map((operationId) => this.load(operationId)))) {
         if (record) operations.push(summaryOf(record));
       }
-      if (page.length === wanted) return { operations, cursor: `${partition}:${offset + wanted}` };
+      if (next !== null) return { operations, cursor: cursorOf(number, next) };
     }
     return { operations, cursor: null };
   }
@@ -199,6 +218,26 @@ export class ScriptLedger implements OperationLedger {
     return this.#outbox.ack(row, consumer);
   }
 
+  purge(...[ask]: Parameters<OperationLedger['purge']>): ReturnType<OperationLedger['purge']> {
+    return this.#retention.purge(ask);
+  }
+
+  layout(): ReturnType<OperationLedger['layout']> {
+    return this.#migrations.status();
+  }
+
+  migrate(...[options = {}]: Parameters<OperationLedger['migrate']>): ReturnType<OperationLedger['migrate']> {
+    return this.#migrations.migrate(options);
+  }
+
+  writes(): Promise<number> {
+    return this.#migrations.writes();
+  }
+
+  raiseWrites(version: number): Promise<number> {
+    return this.#migrations.raiseWrites(version);
+  }
+
   async audit(): Promise<readonly AuditFinding[]> {
     const forgotten = (await this.histories()).filter(({ regressed }) => regressed);
     return [
@@ -241,9 +280,13 @@ function summaryOf({ operationId, state, revision, dueAt, snapshot }: StoredReco
   return { operationId, state, revision, dueAt, snapshot };
 }
 
-function parseCursor(cursor: string | undefined): [partition: number, offset: number] {
-  if (cursor === undefined) return [0, 0];
-  const match = /^(\d+):(\d+)$/.exec(cursor);
-  if (!match) throw new RangeError(`"${cursor}" is no cursor of this list`);
-  return [Number(match[1]), Number(match[2])];
+const cursorOf = (partition: number, { score, operationId }: Place): string => `${partition}:${score}:${operationId}`;
+
+function parseCursor(cursor: string | undefined): [partition: number, place: Place] {
+  if (cursor === undefined) return [0, BEGINNING];
+  const [, partition, score, operationId] = /^(\d+):([^:]+):(.*)$/.exec(cursor) ?? [];
+  if (partition === undefined || score === undefined || operationId === undefined) {
+    throw new RangeError(`"${cursor}" is no cursor of this list`);
+  }
+  return [Number(partition), { score, operationId }];
 }

@@ -7,10 +7,11 @@ import {
   shadowNamespace,
 } from '../machines/operation-ledger.ts';
 import { SeenHistory } from './history.ts';
-import { Keys, KIND_SWITCH, SCHEMA } from './keys.ts';
+import { Keys, KIND_SWITCH, LAYOUT, SCHEMA } from './keys.ts';
 import { ScriptLedger } from './ledger.ts';
+import { refuseNewerLayout } from './migrations.ts';
 import { isClusterAddress, isRedisAddress, publicAddress } from './redis/address.ts';
-import { optionalText, text } from './replies.ts';
+import { digits, optionalText, text } from './replies.ts';
 import type { ScriptHost } from './script-host.ts';
 import { Store } from './store.ts';
 
@@ -124,10 +125,10 @@ async function openHost(address: string, namespace: string, options: LedgerOptio
 
 /** Reads what the namespace was made with, or makes it. A store of another version is left untouched. */
 async function agree(store: Store, kind: LedgerKind, wanted: number | undefined, fallback: number): Promise<number> {
-  const [schema, stored, found] = await store.write(z.tuple([text, text, text]), {
+  const [schema, stored, found, layout] = await store.write(z.tuple([text, text, text, digits]), {
     script: 'open',
     keys: [store.keys.meta],
-    args: [SCHEMA, String(wanted ?? fallback), kind],
+    args: [SCHEMA, String(wanted ?? fallback), kind, String(LAYOUT)],
   });
   if (schema !== SCHEMA) {
     throw new LedgerIncompatible(
@@ -140,6 +141,7 @@ async function agree(store: Store, kind: LedgerKind, wanted: number | undefined,
       `the ledger "${store.namespace}" was made for ${found || 'operations'}, and cannot be opened for ${kind} (R1); it was left untouched. Use another namespace`,
     );
   }
+  refuseNewerLayout(store.namespace, Number(layout));
   const partitions = Number(stored);
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > MAX_PARTITIONS) {
     throw new LedgerIncompatible(

@@ -44,7 +44,7 @@ export class Outbox {
     const partition = this.#store.partitionOf(row.operationId);
     return this.#store.write(flag, {
       script: 'ack-ready',
-      keys: [partition.readyRows, partition.readyQueue, partition.readyLeases, partition.consumed],
+      keys: [partition.readyRows, partition.readyQueue, partition.readyLeases, partition.consumed, partition.settled],
       args: [row.operationId, row.token, consumer],
       history: { partition },
     });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StoredRecord } from '../machines/operation-ledger.ts';
+import { tombstone } from './tombstones.ts';
 
 /** The forms of the scripts' replies: what comes from a store is checked before anybody believes it. */
 export const text = z.string();
@@ -22,12 +23,17 @@ export function toRecord(operationId: string, fields: z.output<typeof recordFiel
   return { operationId, revision, snapshot, state, scope, dueAt, lease };
 }
 
-export const loaded = z.union([z.tuple([]), recordFields]);
+export const loaded = z.union([z.tuple([]), z.tuple([tombstone]), recordFields]);
 export const adapterState = z.enum(['active', 'draining', 'disabled']);
 const switchedOff = z.tuple([z.literal('switched-off'), adapterState]);
 export const side = z.enum(['operation', 'ordinary', 'shadow']);
 const otherSide = z.tuple([z.literal('other-side'), side]);
-export const created = z.union([z.tuple([z.enum(['created', 'exists']), recordFields]), switchedOff, otherSide]);
+export const created = z.union([
+  z.tuple([z.enum(['created', 'exists']), recordFields]),
+  z.tuple([z.literal('purged'), tombstone]),
+  switchedOff,
+  otherSide,
+]);
 const missing = z.tuple([z.literal('missing')]);
 const conflict = z.tuple([z.literal('conflict'), digits]);
 const otherScope = z.tuple([z.literal('scope'), text]);
@@ -74,6 +80,7 @@ const sideEntry = text.transform((entry, refused) => {
 });
 export const sideTaken = z.union([
   z.tuple([z.literal('record'), recordFields]),
+  z.tuple([z.literal('purged'), tombstone]),
   z.tuple([z.literal('side'), sideEntry]),
   z.tuple([z.literal('rules'), text]),
   z.tuple([z.literal('none')]),
@@ -81,7 +88,14 @@ export const sideTaken = z.union([
 export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
 export const released = z.tuple([z.enum(['released', 'lost'])]);
 export const peeked = z.tuple([milliseconds, texts]);
-export const audited = z.array(z.tuple([optionalText, optionalText, optionalText, z.enum(['', '1']), optionalText]));
+export const audited = z.array(
+  z.tuple([optionalText, optionalText, optionalText, z.enum(['', '1']), optionalText, tombstone.nullable()]),
+);
+const amount = digits.transform(Number);
+/** How many rows, how many bytes. */
+export const counted = z.tuple([amount, amount]);
+/** Of each operation the bytes that went, or why it stays. */
+export const whyItStays = z.array(z.union([z.enum(['young', 'open', 'unconsumed', 'unreceipted']), amount]));
 
 export const mark = z.tuple([wholeNumber, wholeNumber]).transform(([epoch, number]) => ({ epoch, number }));
 

@@ -56,7 +56,7 @@ export class Rollouts {
     const partition = this.#store.partitionOf(operationId);
     const answer = await this.#store.write(sideTaken, {
       script: 'side',
-      keys: [partition.operation(operationId), partition.sides, partition.switches],
+      keys: [partition.operation(operationId), partition.sides, partition.switches, partition.tombstones],
       args: [operationId, version, side ?? '', why],
       // A side that a failover forgot would be decided anew.
       confirm: side !== null,
@@ -65,6 +65,8 @@ export class Rollouts {
     switch (answer[0]) {
       case 'record':
         return { kind: 'record', record: toRecord(operationId, answer[1]) };
+      case 'purged':
+        return { kind: 'purged', tombstone: answer[1] };
       case 'side':
         return { kind: 'side', ...answer[1] };
       case 'rules':

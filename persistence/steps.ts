@@ -31,7 +31,13 @@ export class Steps {
     const partition = this.#store.partitionOf(step.operationId);
     const answer = await this.#store.write(created, {
       script: 'create',
-      keys: [...stepKeys(partition, step), partition.operations, partition.switches, partition.sides],
+      keys: [
+        ...stepKeys(partition, step),
+        partition.operations,
+        partition.switches,
+        partition.tombstones,
+        partition.sides,
+      ],
       args: [
         ...stepArgs(step),
         lease?.owner ?? '',
@@ -45,6 +51,7 @@ export class Steps {
     });
     if (answer[0] === 'switched-off') return { kind: 'switchedOff', state: answer[1] };
     if (answer[0] === 'other-side') return { kind: 'otherSide', side: answer[1] };
+    if (answer[0] === 'purged') return { kind: 'purged', tombstone: answer[1] };
     return { kind: answer[0], record: toRecord(step.operationId, answer[1]) };
   }
 

@@ -2,8 +2,9 @@
  * The executor: it owns connections, leases and waiting, and decides nothing. What follows what is the chart's.
  */
 import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import type { ApprovalPort } from '../approval-gate/round.ts';
-import { type OperationLedger, type Side, shadowNamespace } from '../operation-ledger.ts';
+import { type OperationLedger, type Side, shadowNamespace, type Tombstone } from '../operation-ledger.ts';
 import { type Endpoint, EndpointUnavailable, type InputReply, type OperationProtocol } from '../operation-protocol.ts';
 import type { OrdinaryOutcome } from '../shadow/comparison.ts';
 import { Policy } from '../tool-operation/context.ts';
@@ -16,11 +17,14 @@ import { Connections, ServerGone } from './connections.ts';
 import type { Environment, OutputGuard, Rate } from './environment.ts';
 import { followOperation } from './follow.ts';
 import { type Log, silent } from './log.ts';
-import { readOutcome, type TerminalOutcome } from './outcome.ts';
+import { finalOutcome, readOutcome, type TerminalOutcome } from './outcome.ts';
+import { purgedWords } from './purged.ts';
+import type { Retention } from './retention.ts';
 import { type Route, Routes } from './routes.ts';
 import { Scheduler } from './scheduler.ts';
 import { type OrdinaryReader, readToolResult, type ShadowAnswer, Shadows } from './shadow.ts';
 import { type Opened, OperationStore } from './store.ts';
+import { Upkeep } from './upkeep.ts';
 import { Watches } from './watches.ts';
 
 export interface ExecutorOptions {
@@ -54,6 +58,10 @@ export interface ExecutorOptions {
   readonly guardTimeoutMs?: number;
   /** R3: `false` stops creating; what is in flight goes on. */
   readonly creationAllowed?: () => boolean;
+  /** Purges by this policy now and then, whoever else does. Default: nothing is purged (`toolop purge` does it once). */
+  readonly retention?: z.input<typeof Retention>;
+  /** ms between two purges of this executor. Default: an hour. */
+  readonly purgeEveryMs?: number;
   readonly clock?: Clock;
   /** The chart, or a variant of it (tests). */
   readonly machine?: OperationMachine;
@@ -86,6 +94,7 @@ export class Executor {
   readonly #routes: Routes;
   readonly #inner: Executor | null;
   readonly #shadows: Shadows | null;
+  readonly #upkeep: Upkeep;
   #started = false;
 
   constructor(private readonly options: ExecutorOptions) {
@@ -93,6 +102,7 @@ export class Executor {
     const log = options.log ?? silent;
     const executorId = `x-${this.processId}`;
     let intents = 0;
+    this.#upkeep = new Upkeep(options);
     this.#connections = new Connections(options.protocols, this.processId);
     for (const endpoint of options.endpoints ?? []) this.#connections.register(endpoint);
     this.env = {
@@ -102,6 +112,7 @@ export class Executor {
         executorId,
         newId: () => `${this.processId}:${intents++}`,
         log,
+        writes: this.#upkeep.writes,
         ...(options.machine ? { machine: options.machine } : {}),
       }),
       connections: this.#connections,
@@ -144,6 +155,7 @@ export class Executor {
       throw new Error(`this ledger can lose an acknowledged receipt: ${durability.statement}`);
     }
     await this.env.ledger.heartbeat(this.processId, this.options.processTimeoutMs ?? 20_000);
+    await this.#upkeep.start(this.env);
     this.#started = true;
     this.#scheduler.start();
     await this.#inner?.start();
@@ -154,6 +166,7 @@ export class Executor {
   async stop(): Promise<void> {
     const innerStopped = this.#inner?.stop();
     this.#watches.close();
+    await this.#upkeep.stop();
     if (this.#started) await this.#scheduler.stop();
     await this.#connections.close();
     // What only this process could serve is somebody else's to park, now and not when the last sign of life is old.
@@ -234,8 +247,9 @@ export class Executor {
     await this.env.time.sync();
     const operationId = this.operationIdOf(call);
     const request = requestOf(call);
-    const { route, record } = await this.#taken(call);
-    if (record) return this.#attach(call, this.env.store.open(record), request.digest);
+    const { route, known } = await this.#taken(call);
+    if (known?.kind === 'record') return this.#attach(call, this.env.store.open(known.record), request.digest);
+    if (known?.kind === 'purged') return madeBefore(call, known.tombstone, request.digest);
     if (route.side !== 'operation') return otherSide(route.side, route.rule);
     if (!this.env.creationAllowed()) {
       return {
@@ -254,7 +268,7 @@ export class Executor {
       {
         operationId,
         commandId: `${this.processId}:create:${randomUUID()}`,
-        snapshot: writeSnapshot(snapshot),
+        snapshot: writeSnapshot(snapshot, this.env.store.writes),
         state: statePath(snapshot),
         fields: acceptFieldsOf(context),
         scope: scopeOf(call.endpoint, this.processId),
@@ -284,6 +298,7 @@ export class Executor {
       };
     }
     if (created.kind === 'otherSide') return otherSide(created.side, null);
+    if (created.kind === 'purged') return madeBefore(call, created.tombstone, request.digest);
     if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);
     if (this.#started) this.#scheduler.take(created.record, askedAt);
     return { kind: 'accepted', operationId, existing: false };
@@ -363,7 +378,7 @@ export class Executor {
     return this.env.store.load(operationId);
   }
 
-  /** The receipt with its released output, or `null` while the operation is not over. */
+  /** The receipt with its released output, also of a purged record; `null` while the operation is not over, and without a receipt. */
   async outcome(operationId: string): Promise<TerminalOutcome | null> {
     return readOutcome(this.env.ledger, operationId);
   }
@@ -377,8 +392,8 @@ export class Executor {
   }
 
   /**
-   * Waits for the terminal receipt. Rejects with `OperationParked` when a human has to decide, and with the signal's
-   * reason when the waiting is stopped; neither changes the operation.
+   * Waits for the terminal receipt. Rejects with `OperationParked` when a human has to decide, with `OperationPurged` when
+   * its receipt was purged, and with the signal's reason when the waiting is stopped; none changes the operation.
    */
   async wait(operationId: string, signal?: AbortSignal): Promise<TerminalOutcome> {
     for await (const { snapshot } of this.follow(operationId, signal)) {
@@ -387,9 +402,7 @@ export class Executor {
       if (parked) throw new OperationParked(operationId, parked.reason, parked.note);
     }
     signal?.throwIfAborted();
-    const outcome = await this.outcome(operationId);
-    if (!outcome) throw new Error(`operation ${operationId} ended without a receipt`);
-    return outcome;
+    return finalOutcome(this.env.ledger, operationId);
   }
 }
 
@@ -410,4 +423,20 @@ function otherSide(side: Side, rule: string | null): SubmitAnswer {
         ? 'make the ordinary call, by executor.shadow(call, ordinary): a shadow is no way to get an outcome'
         : 'make the call as it was made before there were operations; a retry takes the same side',
   };
+}
+
+/** A call that was made is never made again, however little is left of it. */
+function madeBefore(call: ToolCall, tombstone: Tombstone, requestDigest: string): SubmitAnswer {
+  const next =
+    tombstone.receiptPurgedAt === null
+      ? `outcome() of the same call node gives its receipt; another call needs a node id of its own`
+      : 'another call needs a node id of its own';
+  if (tombstone.requestDigest !== requestDigest) {
+    return {
+      kind: 'refused',
+      reason: `the call node ${call.callNodeId} already made another request: ${purgedWords(tombstone)}`,
+      next,
+    };
+  }
+  return { kind: 'refused', reason: purgedWords(tombstone), next };
 }

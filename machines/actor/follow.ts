@@ -2,7 +2,7 @@ import { LedgerUnavailable } from '../operation-ledger.ts';
 import type { Environment } from './environment.ts';
 import type { Opened, OperationStore } from './store.ts';
 
-/** The committed states of one record, each once, until it is over or the signal aborts. */
+/** The committed states of one record, each once, until it is over (or purged, having been over) or the signal aborts. */
 export async function* followOperation(
   env: Pick<Environment, 'ledger' | 'store' | 'clock'>,
   operationId: string,
@@ -21,6 +21,7 @@ export async function* followOperation(
     while (!signal?.aborted) {
       changed = new AbortController();
       const opened = fresh.shift() ?? (await loadOr(env.store, operationId));
+      if (opened === 'purged') return;
       if (opened && Number(opened.record.revision) > seen) {
         seen = Number(opened.record.revision);
         yield opened;
@@ -39,11 +40,12 @@ export async function* followOperation(
 const FOLLOW_MS = 1_000;
 
 /** `null` while the ledger is away: a follower waits for it. */
-async function loadOr(store: OperationStore, operationId: string): Promise<Opened | null> {
+async function loadOr(store: OperationStore, operationId: string): Promise<Opened | 'purged' | null> {
   try {
-    const opened = await store.load(operationId);
-    if (!opened) throw new Error(`there is no operation ${operationId} in this ledger`);
-    return opened;
+    const found = await store.find(operationId);
+    if (found.kind === 'record') return found.opened;
+    if (found.kind === 'purged') return 'purged';
+    throw new Error(`there is no operation ${operationId} in this ledger`);
   } catch (error) {
     if (error instanceof LedgerUnavailable) return null;
     throw error;

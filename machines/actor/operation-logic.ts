@@ -10,7 +10,7 @@ import { describedDefinition } from '../tool-operation/descriptions.ts';
 import type { ToolCall } from './call.ts';
 import { type Executor, OperationParked } from './executor.ts';
 import { untilDefinite } from './keep.ts';
-import type { TerminalOutcome } from './outcome.ts';
+import { finalOutcome, type TerminalOutcome } from './outcome.ts';
 import type { Opened } from './store.ts';
 
 /** What a parent may send: everything else (xstate's own `xstate.*` above all) is dropped, never committed. */
@@ -143,7 +143,5 @@ async function attend(
     if (parked && failWhenParked) throw new OperationParked(operationId, parked.reason, parked.note);
   }
   if (signal.aborted) return;
-  const outcome = await executor.outcome(operationId);
-  if (!outcome) throw new Error(`operation ${operationId} ended without a receipt`);
-  tell({ type: 'toolop.over', outcome });
+  tell({ type: 'toolop.over', outcome: await finalOutcome(executor.env.ledger, operationId) });
 }

@@ -1,5 +1,5 @@
 /** Which side a call takes (R1, R2): decided once by call node, recorded at first contact, and never changed by a later rule. */
-import type { OperationLedger, Side, StoredRecord, StoredRollout } from '../operation-ledger.ts';
+import type { OperationLedger, Side, SideAnswer, StoredRollout } from '../operation-ledger.ts';
 import { modeText, type RolloutRules, readRules, ruleOf, sideUnder } from '../rollout/rules.ts';
 
 /** How a call is to be made. */
@@ -11,6 +11,9 @@ export interface Route {
   /** The rule that decided, as in `tool 5%`; `null`: none did. */
   readonly rule: string | null;
 }
+
+/** What there is of an operation already. */
+export type Known = Extract<SideAnswer, { readonly kind: 'record' | 'purged' }>;
 
 /** A call as far as rules look at it. */
 export interface Contact {
@@ -29,7 +32,7 @@ export class Routes {
   }
 
   /** Takes the recorded side, or decides and records. Throws `LedgerIncompatible` where the rules cannot be read. */
-  async take(contact: Contact): Promise<{ readonly route: Route; readonly record: StoredRecord | null }> {
+  async take(contact: Contact): Promise<{ readonly route: Route; readonly known: Known | null }> {
     const { operationId } = contact;
     for (;;) {
       const { version, rules } = this.#seen;
@@ -43,16 +46,14 @@ export class Routes {
       });
       switch (answer.kind) {
         case 'record':
-          return {
-            route: { operationId, side: 'operation', recordedAt: null, rule: null },
-            record: answer.record,
-          };
+        case 'purged':
+          return { route: { operationId, side: 'operation', recordedAt: null, rule: null }, known: answer };
         case 'side': {
           const { side, recordedAt, why } = answer;
-          return { route: { operationId, side, recordedAt, rule: why }, record: null };
+          return { route: { operationId, side, recordedAt, rule: why }, known: null };
         }
         case 'none':
-          return { route: { operationId, side: 'operation', recordedAt: null, rule: null }, record: null };
+          return { route: { operationId, side: 'operation', recordedAt: null, rule: null }, known: null };
         case 'rules':
           this.#seen = opened(answer.rollout);
       }

@@ -3,7 +3,14 @@
  * A lost race is loaded again and the event applied again (it may be stale by then: fine). A refused event writes nothing.
  */
 import { z } from 'zod';
-import type { AcceptAnswer, OperationLedger, PayloadWrite, Step, StoredRecord } from '../operation-ledger.ts';
+import type {
+  AcceptAnswer,
+  OperationLedger,
+  PayloadWrite,
+  Step,
+  StoredRecord,
+  Tombstone,
+} from '../operation-ledger.ts';
 import { ToolOperationContext } from '../tool-operation/context.ts';
 import type { OperationEvent, TerminalAccept } from '../tool-operation/events.ts';
 import { acceptFieldsOf } from '../tool-operation/guards.ts';
@@ -14,7 +21,7 @@ import {
   type OperationMachine,
   type OperationSnapshot,
   owedEffect,
-  readSnapshot,
+  readRecord,
   statePath,
   writeSnapshot,
 } from '../tool-operation/snapshot.ts';
@@ -25,7 +32,14 @@ import { type TakenOver, takeOver } from './older-history.ts';
 export interface Opened {
   readonly record: StoredRecord;
   readonly snapshot: OperationSnapshot;
+  /** What reading the record needs (R3). */
+  readonly minReaderVersion: number;
 }
+
+export type Found =
+  | { readonly kind: 'record'; readonly opened: Opened }
+  | { readonly kind: 'purged'; readonly tombstone: Tombstone }
+  | { readonly kind: 'none' };
 
 export type Applied =
   | { readonly kind: 'taken'; readonly opened: Opened; readonly from: string }
@@ -46,6 +60,8 @@ export interface StoreOptions {
   readonly newId: () => string;
   readonly machine?: OperationMachine;
   readonly log?: Log;
+  /** The `minReaderVersion` to write; a record that needs more keeps what it needs. Default: 1, what every release reads. */
+  readonly writes?: () => number;
 }
 
 export class OperationStore {
@@ -100,12 +116,23 @@ export class OperationStore {
   }
 
   open(record: StoredRecord): Opened {
-    return { record, snapshot: readSnapshot(record.operationId, record.snapshot, this.#machine) };
+    return { record, ...readRecord(record.operationId, record.snapshot, this.#machine) };
   }
 
   async load(operationId: string): Promise<Opened | null> {
     const record = await this.#ledger.load(operationId);
     return record && this.open(record);
+  }
+
+  /** The committed record, opened, or what is left of a purged one. */
+  async find(operationId: string): Promise<Found> {
+    const found = await this.#ledger.find(operationId);
+    return found.kind === 'record' ? { kind: 'record', opened: this.open(found.record) } : found;
+  }
+
+  /** The `minReaderVersion` of a new record. */
+  get writes(): number {
+    return this.options.writes?.() ?? 1;
   }
 
   /** Applies one event to the committed record. `known` saves the load when it is still current. */
@@ -194,11 +221,13 @@ export class OperationStore {
     }
     const state = statePath(next);
     const final = next.status === 'done';
+    // What needed a newer reader once goes on to need it.
+    const minReaderVersion = Math.max(opened.minReaderVersion, this.writes);
     const dueAt = final ? null : context.dueAt;
     const step = {
       operationId: record.operationId,
       commandId: this.options.newId(),
-      snapshot: writeSnapshot(next),
+      snapshot: writeSnapshot(next, minReaderVersion),
       state,
       fields: acceptFieldsOf(context),
       scope: record.scope,
@@ -237,6 +266,7 @@ export class OperationStore {
             lease: releaseLease || final ? null : record.lease,
           },
           snapshot: next,
+          minReaderVersion,
         };
       case 'switchedOff':
         return 'switchedOff';

@@ -9,6 +9,13 @@ export const RECORD_SCHEMA = 'toolOperation.v1';
 /** Raised whenever the order of states, events or effects changes in a way that a stored record can feel. */
 export const MACHINE_VERSION = 3;
 
+/**
+ * The newest form of a record that this release reads: 1 is what release 0.1.0 reads, 2 says in `minReaderVersion` what it needs.
+ * Raised with whatever a reader of the form before would refuse or misread. Readers come first, writers after: see `writes` of
+ * the ledger's layout.
+ */
+export const READER_VERSION = 2;
+
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const id = z.string().min(1).max(512);
 const text = z.string().max(4_000);

@@ -6,7 +6,7 @@
 import { initialTransition, type SnapshotFrom, transition } from 'xstate';
 import { z } from 'zod';
 import { LedgerIncompatible } from '../operation-ledger.ts';
-import { MACHINE_VERSION, RECORD_SCHEMA, ToolOperationContext } from './context.ts';
+import { MACHINE_VERSION, READER_VERSION, RECORD_SCHEMA, ToolOperationContext } from './context.ts';
 import { OPERATION_EVENT_TYPES, type OperationEvent } from './events.ts';
 import { type Effect, toolOperation } from './machine.ts';
 
@@ -17,10 +17,16 @@ export type OperationMachine = typeof toolOperation;
 const StoredSnapshot = z.strictObject({
   schema: z.literal(RECORD_SCHEMA),
   machineVersion: z.number().int(),
+  /** Absent: 1. Records of version 1 do not say it, because their readers would not know it. */
+  minReaderVersion: z.number().int().min(1).optional(),
   value: z.union([z.string(), z.record(z.string(), z.string())]),
   context: z.unknown(),
 });
-const Versioned = z.looseObject({ schema: z.string(), machineVersion: z.number() });
+const Versioned = z.looseObject({
+  schema: z.string(),
+  machineVersion: z.number(),
+  minReaderVersion: z.number().optional(),
+});
 
 /** The snapshot of a new call node, in SUBMITTING / queued. Throws a `ZodError` for a context that is not one. */
 export function newOperation(
@@ -32,22 +38,37 @@ export function newOperation(
   return snapshot;
 }
 
-/** The stored form: JSON text, opaque to the ledger. */
-export function writeSnapshot(snapshot: OperationSnapshot): string {
+/** The stored form: JSON text, opaque to the ledger. `minReaderVersion`: 1 to `READER_VERSION`. */
+export function writeSnapshot(snapshot: OperationSnapshot, minReaderVersion = 1): string {
   return JSON.stringify({
     schema: RECORD_SCHEMA,
     machineVersion: MACHINE_VERSION,
+    ...(minReaderVersion === 1 ? {} : { minReaderVersion }),
     value: snapshot.value,
     context: snapshot.context,
   });
 }
 
-/** Throws `LedgerIncompatible` for a record of another version or shape; nothing is changed by trying. */
+export interface ReadRecord {
+  readonly snapshot: OperationSnapshot;
+  /** What the record needs: whoever writes it again needs no less. */
+  readonly minReaderVersion: number;
+}
+
 export function readSnapshot(
   operationId: string,
   text: string,
   machine: OperationMachine = toolOperation,
 ): OperationSnapshot {
+  return readRecord(operationId, text, machine).snapshot;
+}
+
+/**
+ * Throws `LedgerIncompatible` for a record of another version or shape; nothing is changed by trying. A field that this
+ * release does not know is refused, too, at any version: a step taken without knowing what it means could make it a lie, and
+ * a writer that adds one raises `minReaderVersion`.
+ */
+export function readRecord(operationId: string, text: string, machine: OperationMachine = toolOperation): ReadRecord {
   const where = `record ${operationId}`;
   let json: unknown;
   try {
@@ -66,11 +87,17 @@ export function readSnapshot(
       `${where} was written by a newer version (${versioned.data.schema}, machine ${versioned.data.machineVersion}; this one reads ${RECORD_SCHEMA}, machine ${MACHINE_VERSION}); it was left untouched. Upgrade this executor.`,
     );
   }
+  const needed = versioned.data?.minReaderVersion ?? 1;
+  if (needed > READER_VERSION) {
+    throw new LedgerIncompatible(
+      `${where} needs a reader of version ${needed}, this one is of version ${READER_VERSION}; it was left untouched. Upgrade this executor.`,
+    );
+  }
   const stored = checked(where, StoredSnapshot, json);
   const context = checked(where, ToolOperationContext, stored.context);
   try {
     const snapshot = machine.resolveState({ value: stored.value, context });
-    return snapshot;
+    return { snapshot, minReaderVersion: stored.minReaderVersion ?? 1 };
   } catch (error) {
     throw new LedgerIncompatible(
       `${where} is in a state that this version does not have: ${(error as Error).message}; it was left untouched.`,

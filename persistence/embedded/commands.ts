@@ -47,6 +47,8 @@ export function createCommands(db: Database.Database): CallCommand {
   const setScore = change(
     'INSERT INTO zset (key, member, score) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET score = excluded.score',
   );
+  const removeFields = change('DELETE FROM hash WHERE key = ?');
+  const fieldSize = first('SELECT length(value) FROM hash WHERE key = ? AND field = ?');
   const removeMember = change('DELETE FROM zset WHERE key = ? AND member = ?');
   const range = all(
     'SELECT member, score FROM zset WHERE key = ? AND score BETWEEN ? AND ? ORDER BY score, member LIMIT ? OFFSET ?',
@@ -65,10 +67,13 @@ export function createCommands(db: Database.Database): CallCommand {
       for (let i = 0; i < rest.length; i += 2) setField(bytesOf(key), bytesOf(rest[i]), bytesOf(rest[i + 1]));
       return rest.length / 2;
     },
+    HSTRLEN: ([key, name]) => (fieldSize(bytesOf(key), bytesOf(name)) as number | undefined) ?? 0,
     TIME: () => {
       const now = Date.now();
       return [Buffer.from(String(Math.floor(now / 1000))), Buffer.from(String((now % 1000) * 1000))];
     },
+    /** Of hashes only: no script removes a whole sorted set. */
+    UNLINK: ([key]) => removeFields(bytesOf(key)),
     ZADD: ([key, at, member]) => setScore(bytesOf(key), bytesOf(member), numberOf(at)),
     ZCARD: ([key]) => size(bytesOf(key)) as number,
     ZRANGEBYSCORE: ([key, min, max, ...options]) => {

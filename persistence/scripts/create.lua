@@ -1,9 +1,9 @@
 #!lua
 -- Creates the record of a call node, or answers with the one that is there.
--- KEYS  1..5 of a step  6 index of operations  7 switches  8 sides
+-- KEYS  1..5 of a step  6 index of operations  7 switches  8 tombstones  9 sides
 -- ARGV  1..16 of a step  17 owner of the first lease or ''  18 its length in ms  19 adapter that must be active or ''
 --       20.. payloads
--- Reply {'created' | 'exists', record} | {'switched-off', state of the adapter}
+-- Reply {'created' | 'exists', record} | {'purged', tombstone} | {'switched-off', state of the adapter}
 --       | {'other-side', side that the call node took}
 
 if redis.call('EXISTS', KEYS[1]) == 1 then
@@ -11,7 +11,10 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
   return { mine and 'created' or 'exists', record(KEYS[1]) }
 end
 
-local side = redis.call('HGET', KEYS[8], ARGV[2])
+local tombstone = redis.call('HGET', KEYS[8], ARGV[2])
+if tombstone then return { 'purged', tombstone } end
+
+local side = redis.call('HGET', KEYS[9], ARGV[2])
 if side and side_in(side) ~= 'operation' then return { 'other-side', side_in(side) } end
 
 local off = switched_off(KEYS[7], ARGV[19])

@@ -1,7 +1,9 @@
 #!lua flags=no-writes
--- KEYS  1 op
--- ARGV  1 now
--- Reply record | {}
+-- KEYS  1 op  2 tombstones
+-- ARGV  1 now  2 operation id
+-- Reply record | {tombstone} | {}
 
-if redis.call('EXISTS', KEYS[1]) == 0 then return {} end
-return record(KEYS[1])
+if redis.call('EXISTS', KEYS[1]) == 1 then return record(KEYS[1]) end
+local tombstone = redis.call('HGET', KEYS[2], ARGV[2])
+if tombstone then return { tombstone } end
+return {}

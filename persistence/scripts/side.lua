@@ -1,10 +1,13 @@
 #!lua
--- Which side a call node takes: the one of its record, else the recorded one, else the one that is decided now and recorded.
--- KEYS  1 op  2 sides  3 switches
+-- Which side a call node takes: the one of its record (also of one that was purged), else the recorded one, else the one that is decided now and recorded.
+-- KEYS  1 op  2 sides  3 switches  4 tombstones
 -- ARGV  1 now  2 operation id  3 version of the rules that the decision was made by  4 side, or '': it needs no entry  5 why
--- Reply {'record', record} | {'side', entry} | {'rules', '' or version and text}: decide by these | {'none'}: no entry is needed
+-- Reply {'record', record} | {'purged', tombstone} | {'side', entry} | {'rules', '' or version and text}: decide by these | {'none'}: no entry is needed
 
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'record', record(KEYS[1]) } end
+
+local tombstone = redis.call('HGET', KEYS[4], ARGV[2])
+if tombstone then return { 'purged', tombstone } end
 
 local entry = redis.call('HGET', KEYS[2], ARGV[2])
 if entry then return { 'side', entry } end

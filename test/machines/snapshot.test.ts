@@ -1,7 +1,7 @@
 /** B3: a record is written and read back as it was, and one that this version cannot read is refused and left alone. */
 import { describe, expect, it } from 'vitest';
 import { LedgerIncompatible } from '../../machines/operation-ledger.ts';
-import { MACHINE_VERSION } from '../../machines/tool-operation/context.ts';
+import { MACHINE_VERSION, READER_VERSION } from '../../machines/tool-operation/context.ts';
 import { OPERATION_EVENT_TYPES, type OperationEvent } from '../../machines/tool-operation/events.ts';
 import { toolOperation } from '../../machines/tool-operation/machine.ts';
 import {
@@ -65,6 +65,12 @@ describe('what this version cannot read is refused in words', () => {
   const { input: _, ...withoutInput } = contextOf();
   it.each([
     ['a newer machine', { ...record(), machineVersion: MACHINE_VERSION + 1 }, /newer version.*Upgrade this executor/],
+    ['a newer reader', { ...record(), minReaderVersion: READER_VERSION + 1, later: {} }, /needs a reader of version 3/],
+    [
+      'a reader that is no number',
+      { ...record(), minReaderVersion: '2' },
+      /is not a toolOperation.v1.*minReaderVersion/s,
+    ],
     ['another schema', { ...record(), schema: 'toolOperation.v2' }, /newer version/],
     ['an unknown state', { ...record(), value: { WORKING: 'dreaming' } }, /a state that this version does not have/],
     ['an unknown top state', { ...record(), value: 'DREAMING' }, /a state that this version does not have/],

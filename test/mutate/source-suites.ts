@@ -30,6 +30,13 @@ const PARTS: Readonly<Record<string, string>> = {
   replace: 'shadows',
   rollout: '(rollout|history)',
   side: '(sides|history)',
+  aged: 'retention',
+  'index-settled': 'layouts',
+  list: '(list|retention)',
+  'purge-receipts': 'retention',
+  'purge-records': 'retention',
+  'purge-tombstones': 'retention',
+  'raise-meta': 'layouts',
   waiting: 'processes',
 };
 

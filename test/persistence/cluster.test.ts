@@ -12,6 +12,9 @@ ledgerContract('Redis Cluster', async (): Promise<StoreUnderTest> => {
     plant: async (key, field, value) => {
       await (value === null ? redis.hdel(key, field) : redis.hset(key, field, value));
     },
+    unrank: async (key, member) => {
+      await redis.zrem(key, member);
+    },
     clear: () => cluster.flush(),
     stop: async () => {
       redis.disconnect();

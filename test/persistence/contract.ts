@@ -10,6 +10,7 @@ import { type LedgerOptions, openLedger } from '../../persistence/index.ts';
 import { Keys, type PartitionKeys } from '../../persistence/keys.ts';
 import type { ScriptHost } from '../../persistence/script-host.ts';
 import type { ScriptName } from '../../persistence/scripts.ts';
+import { retentionContract } from './retention.ts';
 import { acceptStep, fields, NAMESPACE, newOperation, recordOf, step, unique } from './steps.ts';
 
 /** A store under test, behind the ledger's back. */
@@ -19,6 +20,8 @@ export interface StoreUnderTest {
   host(): Promise<ScriptHost>;
   /** Sets or (with `null`) removes the field of a hash. */
   plant(key: string, field: string, value: string | null): Promise<void>;
+  /** Takes a member out of a sorted set. */
+  unrank(key: string, member: string): Promise<void>;
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -550,7 +553,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
           host,
           keys,
           'ack-ready',
-          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed],
+          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed, keys.settled],
           [String(clock), operationId, 'token', 'c'],
         );
         expect(acknowledged).toBe(1);
@@ -1310,6 +1313,16 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(statement).toContain('loses nothing acknowledged');
       });
     });
+
+    retentionContract(() => ({
+      store,
+      ledger,
+      now: () => clock,
+      pass: (ms) => {
+        clock += ms;
+      },
+      open,
+    }));
 
     describe('opening', () => {
       it('keeps the number of partitions that the namespace was made with', async () => {

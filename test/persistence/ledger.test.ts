@@ -31,6 +31,9 @@ ledgerContract('Redis', async (): Promise<StoreUnderTest> => {
     plant: async (key, field, value) => {
       await (value === null ? redis.hdel(key, field) : redis.hset(key, field, value));
     },
+    unrank: async (key, member) => {
+      await redis.zrem(key, member);
+    },
     clear: async () => {
       await redis.flushall();
     },
@@ -60,6 +63,11 @@ ledgerContract('a file', async (): Promise<StoreUnderTest> => {
             'INSERT OR REPLACE INTO hash (key, field, value) VALUES (?, ?, ?)',
             [key, field, value].map((each) => Buffer.from(each)),
           ),
+    unrank: (key, member) =>
+      change(
+        'DELETE FROM zset WHERE key = ? AND member = ?',
+        [key, member].map((each) => Buffer.from(each)),
+      ),
     clear: async () => rmSync(join(dir, 'deep'), { recursive: true, force: true }),
     stop: async () => rmSync(dir, { recursive: true, force: true }),
   };

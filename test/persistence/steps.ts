@@ -57,5 +57,6 @@ export function acceptStep(operationId: string, expectedRevision: string, change
 export function recordOf(answer: CreateAnswer): StoredRecord {
   if (answer.kind === 'switchedOff') throw new Error(`the adapter is ${answer.state}`);
   if (answer.kind === 'otherSide') throw new Error(`the call takes the side ${answer.side}`);
+  if (answer.kind === 'purged') throw new Error('the operation was purged');
   return answer.record;
 }

@@ -2,6 +2,7 @@
 import type { Opened } from '../../machines/actor/store.ts';
 import { ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Ending } from './follow.ts';
+import { concludePurged } from './purged.ts';
 import { redacted } from './redact.ts';
 import { oneLine, shortId } from './text.ts';
 import { isParked, nobodyToAsk, outputText, receiptLines, reconcileVerbs, stateView } from './views.ts';
@@ -18,7 +19,7 @@ export interface ConcludeOptions {
 export async function conclude(place: Workplace, operationId: string, options: ConcludeOptions): Promise<ExitCode> {
   const { output, executor } = place;
   const opened = await executor.load(operationId);
-  if (!opened) throw new Error(`the record of ${operationId} is gone`);
+  if (!opened) return concludePurged(place, operationId);
   const { context } = opened.snapshot;
   // What is so now, and not what was when the waiting stopped.
   const outcome = await executor.outcome(operationId);

@@ -1,6 +1,6 @@
 /** From what a user typed to the one operation that it names. */
 import { z } from 'zod';
-import { type OperationLedger, operationsOf } from '../../machines/index.ts';
+import { type OperationLedger, operationsOf, purgedWords } from '../../machines/index.ts';
 import { usage } from './failure.ts';
 import { DEFAULT_PRINCIPAL } from './options.ts';
 import { oneLine, shortId } from './text.ts';
@@ -16,16 +16,16 @@ interface Candidate {
   readonly state: string;
 }
 
-/** The id of the operation with this id, unique id prefix, or call node id. */
-export async function findOperation(place: Workplace, named: string): Promise<string> {
+/** The id of the operation with this id, unique id prefix, or call node id. `purgedToo`: also of one of which little is left. */
+export async function findOperation(place: Workplace, named: string, purgedToo = false): Promise<string> {
   const { executor, ledger, options } = place;
   if (FULL.test(named)) {
-    if (await ledger.load(named)) return named;
+    if (await isThere(ledger, named, purgedToo)) return named;
     throw unknown(place, named);
   }
   if (named === '' || named.length > 512) throw unknown(place, named);
   const ofNode = executor.operationIdOf({ callNodeId: named, principal: options.principal ?? DEFAULT_PRINCIPAL });
-  if (await ledger.load(ofNode)) return ofNode;
+  if (await isThere(ledger, ofNode, purgedToo)) return ofNode;
 
   const matches: Candidate[] = [];
   for await (const candidate of candidates(ledger)) {
@@ -46,6 +46,14 @@ export async function findOperation(place: Workplace, named: string): Promise<st
     'give more of the id, or the principal',
     { matches: matches.map(({ operationId }) => operationId) },
   );
+}
+
+async function isThere(ledger: OperationLedger, operationId: string, purgedToo: boolean): Promise<boolean> {
+  const found = await ledger.find(operationId);
+  if (found.kind === 'purged' && !purgedToo) {
+    throw usage(purgedWords(found.tombstone), 'toolop show tells what is left of it');
+  }
+  return found.kind !== 'none';
 }
 
 async function* candidates(ledger: OperationLedger): AsyncGenerator<Candidate> {

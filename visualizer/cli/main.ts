@@ -9,6 +9,8 @@ import { addCancel } from './commands/cancel.ts';
 import { finisher } from './commands/finish.ts';
 import { addHistory } from './commands/history.ts';
 import { addList } from './commands/list.ts';
+import { addMigrate } from './commands/migrate.ts';
+import { addPurge } from './commands/purge.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addRollout } from './commands/rollout.ts';
 import { addRun } from './commands/run.ts';
@@ -50,6 +52,8 @@ for (const add of [
   addHistory,
   addRollout,
   addShadow,
+  addPurge,
+  addMigrate,
 ])
   add(program, finish);
 for (const command of program.commands.flatMap((each) => [each, ...each.commands])) {

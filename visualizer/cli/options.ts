@@ -55,6 +55,17 @@ export function positiveMs(text: string): number {
   return value;
 }
 
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** An age as `30d`, in ms. */
+export function age(text: string): number {
+  const [, digits, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  if (digits === undefined || unit === undefined) {
+    throw new InvalidArgumentError('it is a whole number of s, m, h or d, as 30d.');
+  }
+  return Number(digits) * (UNITS[unit] ?? 0);
+}
+
 export function positiveCount(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value <= 0) throw new InvalidArgumentError('it is a whole number above 0.');

@@ -50,7 +50,7 @@ async function attach(options: AttachOptions, output: Output, id: string): Promi
   });
   try {
     return await atWork(options, output, { serves: true }, async (place) => {
-      const operationId = await findOperation(place, id);
+      const operationId = await findOperation(place, id, true);
       const opened = await place.executor.load(operationId);
       if (opened && opened.snapshot.status !== 'done') {
         serve(place, options, opened.snapshot.context);

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-codes.ts';
-import { usage } from '../failure.ts';
 import { findOperation } from '../find.ts';
 import { type CommonOptions, withCommonOptions } from '../options.ts';
 import type { Output } from '../output.ts';
+import { concludePurged } from '../purged.ts';
 import { questionLines } from '../questions.ts';
 import { redacted } from '../redact.ts';
 import { oneLine, seconds } from '../text.ts';
@@ -37,9 +37,9 @@ export function addShow(program: Command, finish: Finish): void {
 
 function show(options: ShowOptions, output: Output, id: string): Promise<ExitCode> {
   return atWork(options, output, {}, async (place) => {
-    const operationId = await findOperation(place, id);
+    const operationId = await findOperation(place, id, true);
     const opened = await place.executor.load(operationId);
-    if (!opened) throw usage('the record is gone');
+    if (!opened) return concludePurged(place, operationId);
     const { context } = opened.snapshot;
     const hide = <T>(value: T): T => (options.secrets ? value : redacted(value, context));
     // What a shadow came to is nobody's outcome (R1).
