@@ -12,6 +12,10 @@ export interface PartitionKeys {
   readonly consumed: string;
   readonly scopes: string;
   readonly switches: string;
+  readonly claims: string;
+  readonly claimEnds: string;
+  /** What the key of every operation begins with. */
+  readonly operationPrefix: string;
   due(scope: string): string;
   operation(operationId: string): string;
   history(operationId: string): string;
@@ -41,6 +45,11 @@ export class Keys {
     return this.#key('processes', 'alive');
   }
 
+  /** On the slot of `processes`. */
+  get served(): string {
+    return this.#key('processes', 'served');
+  }
+
   tasks(endpointId: string): string {
     return this.#key(`t:${encodeURIComponent(endpointId)}`, 'tasks');
   }
@@ -61,6 +70,9 @@ export class Keys {
       consumed: key('consumed'),
       scopes: key('scopes'),
       switches: key('switches'),
+      claims: key('claims'),
+      claimEnds: key('claim-ends'),
+      operationPrefix: key('op:'),
       due: (scope) => key(`due:${scope}`),
       operation: (operationId) => key(`op:${operationId}`),
       history: (operationId) => key(`hist:${operationId}`),

@@ -55,11 +55,17 @@ export const accepted = z.union([
   conflict,
   otherScope,
 ]);
-export const claimed = z.union([
-  z.tuple([z.literal('claimed'), recordFields]),
-  z.tuple([z.literal('held'), milliseconds]),
-  z.tuple([z.literal('waits')]),
-]);
+/** Operation ids and records in turn. */
+const claimedRows = z.array(z.union([text, recordFields])).transform((flat, context): StoredRecord[] => {
+  const records: StoredRecord[] = [];
+  for (let i = 0; i < flat.length; i += 2) {
+    const [operationId, fields] = [flat[i], flat[i + 1]];
+    if (typeof operationId === 'string' && Array.isArray(fields)) records.push(toRecord(operationId, fields));
+    else context.addIssue('a claimed row is not an id and its record');
+  }
+  return records;
+});
+export const claimed = z.tuple([milliseconds, optionalMilliseconds, claimedRows]);
 export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
 export const released = z.tuple([z.enum(['released', 'lost'])]);
 export const peeked = z.tuple([milliseconds, texts]);
