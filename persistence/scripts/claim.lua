@@ -41,9 +41,10 @@ for scope = 4, #KEYS do
   local overdue = number(ARGV[scope + 2])
   local latest = text(now - overdue)
   local passed = 0
+  local full = false
 
-  while room > 0 do
-    local ids = redis.call('ZRANGEBYSCORE', due, '-inf', latest, 'LIMIT', text(passed), text(room))
+  while not full do
+    local ids = redis.call('ZRANGEBYSCORE', due, '-inf', latest, 'LIMIT', text(passed), text(room + 1))
     if #ids == 0 then break end
     for _, id in ipairs(ids) do
       local op = KEYS[1] .. id
@@ -54,6 +55,10 @@ for scope = 4, #KEYS do
       elseif leased and held[1] ~= ARGV[3] then
         passed = passed + 1
         look_at(number(held[2]))
+      elseif room == 0 then
+        full = true
+        look_at(now)
+        break
       else
         local epoch = leased and held[3] or text(number(held[3]) + 1)
         redis.call('HSET', op, 'own', ARGV[3], 'lep', epoch, 'unt', lease_end)
@@ -65,7 +70,6 @@ for scope = 4, #KEYS do
     end
   end
 
-  if room == 0 and #redis.call('ZRANGEBYSCORE', due, '-inf', latest, 'LIMIT', text(passed), '1') > 0 then look_at(now) end
   local later = redis.call('ZRANGEBYSCORE', due, text(now - overdue + 1), '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
   if later[2] then look_at(number(later[2]) + overdue) end
 end
