@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Claim, OperationLedger, StoredRecord } from '../machines/operation-ledger.ts';
+import { type Claim, LedgerRegressed, type OperationLedger, type StoredRecord } from '../machines/operation-ledger.ts';
 import { claimed, optionalText, released, renewed } from './replies.ts';
 import { wholeMs } from './steps.ts';
 import type { Store } from './store.ts';
@@ -30,6 +30,7 @@ export class Leases {
    */
   async claimDue(ask: ClaimAsk): Promise<Claim> {
     const records: StoredRecord[] = [];
+    const regressed = new Map<number, LedgerRegressed>();
     const nextDue = new Map<number, number>();
     let problem: unknown = null;
     let latest = 0;
@@ -42,6 +43,10 @@ export class Leases {
       const looks = await Promise.allSettled(asked.map((partition) => this.#claim(partition, share, ask)));
       const again = looks.flatMap((look, i) => {
         const partition = asked[i] as number;
+        if (look.status === 'rejected' && look.reason instanceof LedgerRegressed) {
+          regressed.set(partition, look.reason);
+          return [];
+        }
         if (look.status === 'rejected') {
           problem = look.reason;
           return [partition];
@@ -62,6 +67,7 @@ export class Leases {
       now: latest,
       nextDueAt: nextDue.size === 0 ? null : Math.min(...nextDue.values()),
       nextDue,
+      regressed,
     };
   }
 
@@ -103,6 +109,7 @@ export class Leases {
         String(limit),
         ...scopes.map((scope) => wholeMs(ask.overdueMs?.(partition, scope) ?? 0)),
       ],
+      history: { partition: keys },
     });
     return { now, records, nextDueAt, more: records.length === limit && nextDueAt !== null && nextDueAt <= now };
   }
@@ -114,4 +121,10 @@ export class Leases {
     const scope = await this.#store.write(optionalText, { script: 'read', keys: [op], args: ['scope'] });
     return scope === null ? null : [op, partition.due(scope)];
   }
+}
+
+/** One partition whose history went backwards does not keep the others waiting. */
+export function orRegressed(error: unknown): LedgerRegressed {
+  if (error instanceof LedgerRegressed) return error;
+  throw error;
 }

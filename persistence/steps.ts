@@ -40,6 +40,8 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: true,
+      history: { partition, how: 'adopt' },
     });
     if (answer[0] === 'switched-off') return { kind: 'switchedOff', state: answer[1] };
     return { kind: answer[0], record: toRecord(step.operationId, answer[1]) };
@@ -60,8 +62,12 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: step.creates !== undefined,
+      history: { partition, ...(step.olderHistory === undefined ? {} : { how: step.olderHistory }) },
     });
     switch (answer[0]) {
+      case 'older-history':
+        return { kind: 'olderHistory' };
       case 'missing':
         return { kind: 'missing' };
       case 'scope':
@@ -89,6 +95,8 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: true,
+      history: { partition },
     });
     switch (kind) {
       case 'missing':

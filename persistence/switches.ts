@@ -12,8 +12,14 @@ export class Switches {
   }
 
   async setAdapter(adapter: string, state: AdapterState): Promise<void> {
-    for (const { switches } of this.#store.partitions) {
-      await this.#store.write(text, { script: 'switch', keys: [switches], args: [adapterSwitch(adapter), state] });
+    for (const partition of this.#store.partitions) {
+      await this.#store.write(text, {
+        script: 'switch',
+        keys: [partition.switches],
+        args: [adapterSwitch(adapter), state],
+        confirm: true,
+        history: { partition },
+      });
     }
   }
 

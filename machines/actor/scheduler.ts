@@ -4,7 +4,7 @@
  * something is due there, as far as that is known: from the last look, and from nudges (`spread.ts` says who is first).
  */
 import { setMaxListeners } from 'node:events';
-import type { LiveProcess, StoredRecord } from '../operation-ledger.ts';
+import type { LedgerRegressed, LiveProcess, StoredRecord } from '../operation-ledger.ts';
 import { LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
 import { Agenda } from './agenda.ts';
 import { EpochIsOver, FAULT_MS, OperationDrive } from './drive.ts';
@@ -52,6 +52,8 @@ export class Scheduler {
   /** Ledger time until which nobody wakes it. */
   #restsUntil = 0;
   #loops: Promise<void>[] = [];
+  /** Partitions whose history went backwards, as far as it was told. */
+  readonly #regressed = new Set<number>();
   #unsubscribe: (() => void) | null = null;
 
   constructor(private readonly options: SchedulerOptions) {
@@ -193,6 +195,7 @@ export class Scheduler {
         claimed,
         now: dueBy,
         nextDue,
+        regressed,
       } = await env.ledger.claimDue({
         owner: env.executorId,
         scopes: [...env.connections.scopes(), ...this.#dead],
@@ -204,9 +207,23 @@ export class Scheduler {
       env.time.atLeast(dueBy);
       for (const [partition, at] of nextDue) this.#agenda.expect(partition, at);
       for (const record of claimed) this.take(record, askedAt);
+      this.#tellRegressed(partitions, regressed);
     } catch (error) {
       for (const partition of partitions) this.#agenda.expect(partition, now);
       throw error;
+    }
+  }
+
+  /** Once for each: an operator has to look, and nothing of that partition is driven until then. */
+  #tellRegressed(asked: readonly number[], regressed: ReadonlyMap<number, LedgerRegressed>): void {
+    for (const partition of asked) {
+      const problem = regressed.get(partition);
+      if (problem === undefined) this.#regressed.delete(partition);
+      else if (!this.#regressed.has(partition)) {
+        this.#regressed.add(partition);
+        const detail = { partition: problem.partition, why: problem.message };
+        this.#env.log({ level: 'error', event: 'ledger.regressed', detail });
+      }
     }
   }
 

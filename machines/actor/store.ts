@@ -19,6 +19,7 @@ import {
   writeSnapshot,
 } from '../tool-operation/snapshot.ts';
 import { type Log, silent } from './log.ts';
+import { type TakenOver, takeOver } from './older-history.ts';
 
 /** A committed record, opened. */
 export interface Opened {
@@ -126,10 +127,11 @@ export class OperationStore {
     let event = told;
     let opened = known ?? (await this.load(operationId));
     let mayBeOld = known !== undefined;
+    let over: TakenOver | null = null;
     for (;;) {
       if (!opened) return { kind: 'missing' };
       const from = statePath(opened.snapshot);
-      const next = applyEvent(this.#machine, opened.snapshot, event);
+      const next = applyEvent(this.#machine, opened.snapshot, over?.kind === 'first' ? over.event : event);
       if (next === opened.snapshot) {
         if (mayBeOld) {
           // What was refused against a remembered record may fit the committed one.
@@ -146,7 +148,12 @@ export class OperationStore {
         ...next,
         context: { ...next.context, updatedAt: event.at },
       } as OperationSnapshot;
-      const committed = await this.#commit(opened, stamped, from, event, options);
+      const applied = over?.kind === 'first' ? over.event : event;
+      const committed = await this.#commit(opened, stamped, from, applied, options, over?.how);
+      if (committed === 'olderHistory') {
+        over = takeOver(opened.snapshot, next, event);
+        continue;
+      }
       if (committed === 'switchedOff') {
         // The chart says what becomes of a call that nobody may send any more.
         event = adapterEnded(event);
@@ -154,8 +161,13 @@ export class OperationStore {
       }
       if (committed) {
         for (const listener of this.#committed) listener(committed, from);
-        return { kind: 'taken', opened: committed, from };
+        // A step that came first; to begin it was all that this event wanted.
+        if (over?.kind !== 'first' || over.event.type === event.type) return { kind: 'taken', opened: committed, from };
+        opened = committed;
+        over = null;
+        continue;
       }
+      over = null;
       opened = await this.load(operationId);
       mayBeOld = false;
     }
@@ -168,7 +180,8 @@ export class OperationStore {
     from: string,
     event: OperationEvent,
     options: ApplyOptions,
-  ): Promise<Opened | 'switchedOff' | null> {
+    olderHistory: 'keep' | 'adopt' | undefined,
+  ): Promise<Opened | 'switchedOff' | 'olderHistory' | null> {
     const { record } = opened;
     const { context } = next;
     // The last fence: what a record cannot hold must not become one, for nobody could open it again.
@@ -202,7 +215,11 @@ export class OperationStore {
         : await this.#ledger.commit({
             ...step,
             expectedRevision: record.revision,
-            ...(owedEffect(next) === 'submit' && state !== from ? { creates: context.protocol } : {}),
+            // What is taken over is not sent by anybody: it lets nothing be created.
+            ...(owedEffect(next) === 'submit' && state !== from && olderHistory === undefined
+              ? { creates: context.protocol }
+              : {}),
+            ...(olderHistory === undefined ? {} : { olderHistory }),
             ...(options.leaseOwner === undefined ? {} : { leaseOwner: options.leaseOwner, releaseLease }),
           });
     switch (answer.kind) {
@@ -223,6 +240,8 @@ export class OperationStore {
         };
       case 'switchedOff':
         return 'switchedOff';
+      case 'olderHistory':
+        return 'olderHistory';
       case 'duplicate':
         // Somebody else accepted it first: a lost race, if the record says so too.
         if ((await this.load(record.operationId))?.snapshot.status === 'done') return null;

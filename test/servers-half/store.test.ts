@@ -1,7 +1,7 @@
 /** The store of both halves by itself, on a real Redis: what a server over HTTP cannot be made to show. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { RedisNotDurable } from '../../adapters/mcp/server/connections.ts';
+import { RedisNotDurable, RedisUnreachable } from '../../adapters/mcp/server/connections.ts';
 import { halfSettings } from '../../adapters/mcp/server/options.ts';
 import type { TaskRecord } from '../../adapters/mcp/server/record.ts';
 import { ServerStore } from '../../adapters/mcp/server/store.ts';
@@ -21,7 +21,11 @@ afterEach(async () => {
 afterAll(() => redis.stop());
 
 function open(url: string, more: Partial<Parameters<typeof halfSettings>[0]> = {}): ServerStore {
-  const store = new ServerStore(url, halfSettings({ redis: url, retentionMs: 60_000, heartbeatMs: 300, ...more }));
+  const store = new ServerStore(
+    url,
+    halfSettings({ redis: url, retentionMs: 60_000, heartbeatMs: 300, ...more }),
+    'test',
+  );
   stores.push(store);
   return store;
 }
@@ -33,6 +37,10 @@ async function made(store: ServerStore, worker = 'a', mark: Mark | null = null):
 }
 const result = { kind: 'result', value: {} } as const;
 
+it('says that it takes no cluster', () => {
+  expect(() => open('redis+cluster://127.0.0.1:1')).toThrow(/one Redis.*cluster is not taken/);
+});
+
 it.each([
   [['--maxmemory-policy', 'allkeys-lru'], true, /maxmemory-policy/],
   [['--maxmemory-policy', 'volatile-ttl'], true, /maxmemory-policy/],
@@ -42,6 +50,7 @@ it.each([
   async (args, appendonly, said) => {
     const forgetful = await startRedis({ args, appendonly });
     const refusing = open(forgetful.url);
+    await expect(refusing.ready()).rejects.toThrow(said);
     await expect(refusing.submit(task, 'a', null)).rejects.toThrow(said);
     await expect(refusing.lookup(newMark(), 'me')).rejects.toBeInstanceOf(RedisNotDurable);
     expect((await open(forgetful.url, { durable: false }).submit(task, 'a', null)).kind).toBe('created');
@@ -49,6 +58,25 @@ it.each([
     await forgetful.stop();
   },
 );
+
+it('ready says before the first call whether Redis answers, and keeps saying so when that changes', async () => {
+  const mine = await startRedis();
+  const store = open(mine.url);
+  await store.ready();
+  await mine.kill('SIGKILL');
+  await expect(store.ready()).rejects.toBeInstanceOf(RedisUnreachable);
+  await mine.restart();
+  expect(
+    await eventually(() =>
+      store.ready().then(
+        () => true,
+        () => null,
+      ),
+    ),
+  ).toBe(true);
+  await Promise.all(stores.splice(0).map((each) => each.close()));
+  await mine.stop();
+});
 
 it('B13: tasks, keys and closed attempts are there after Redis was killed and came back', async () => {
   const mine = await startRedis();

@@ -7,6 +7,7 @@ import { addAnswer } from './commands/answer.ts';
 import { addAttach } from './commands/attach.ts';
 import { addCancel } from './commands/cancel.ts';
 import { finisher } from './commands/finish.ts';
+import { addHistory } from './commands/history.ts';
 import { addList } from './commands/list.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addRun } from './commands/run.ts';
@@ -35,7 +36,7 @@ const program = new Command('toolop')
   .exitOverride()
   .configureOutput({ outputError: () => undefined })
   .addHelpText('after', `\nEach command has examples: toolop run --help\n\n${EXIT_CODES_HELP}`);
-for (const add of [addRun, addList, addShow, addAttach, addCancel, addAnswer, addReconcile, addAdapters])
+for (const add of [addRun, addList, addShow, addAttach, addCancel, addAnswer, addReconcile, addAdapters, addHistory])
   add(program, finish);
 for (const command of program.commands) command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
 

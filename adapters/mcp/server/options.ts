@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 
 /** What both revisions' halves are told. */
 export interface HalfOptions {
@@ -31,9 +32,38 @@ export interface HalfOptions {
 
 export type HalfSettings = Required<Omit<HalfOptions, 'redis'>>;
 
+/** What is possible, ms: a timer of Node ends at 24 days, a date of JavaScript long after 100 years. */
+const CENTURY_MS = 100 * 365 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const whole = (least: number, most: number) => {
+  const wrong = `not a whole number from ${least} to ${most}`;
+  return z.int(wrong).min(least, wrong).max(most, wrong);
+};
+const Given = z.object({
+  redis: z.custom<string | Redis>(
+    (value) =>
+      typeof value === 'string'
+        ? /^rediss?:\/\//.test(value)
+        : typeof Reflect.get(Object(value), 'duplicate') === 'function',
+    'neither a redis:// or rediss:// address nor an ioredis client',
+  ),
+  retentionMs: whole(1, CENTURY_MS),
+  namespace: z.string('not a text').min(1, 'empty').optional(),
+  defaultTtlMs: whole(0, CENTURY_MS).optional(),
+  maxTtlMs: whole(0, CENTURY_MS).optional(),
+  keepEndedMs: whole(0, CENTURY_MS).optional(),
+  pollIntervalMs: whole(0, DAY_MS).optional(),
+  heartbeatMs: whole(50, DAY_MS).optional(),
+  maxRuns: whole(1, 1_000_000).optional(),
+  durable: z.boolean('neither true nor false').optional(),
+});
+
+/** Throws a `TypeError` that names each option that cannot be used. */
 export function halfSettings(options: HalfOptions): HalfSettings {
-  if (!Number.isSafeInteger(options.retentionMs) || options.retentionMs < 1) {
-    throw new RangeError('retentionMs must be a whole number of milliseconds');
+  const given = Given.safeParse(options);
+  if (!given.success) {
+    const wrong = given.error.issues.map(({ path, message }) => `${path.join('.') || 'options'}: ${message}`);
+    throw new TypeError(`the options of the servers' half cannot be used: ${wrong.join('; ')}`);
   }
   return {
     retentionMs: options.retentionMs,
@@ -47,4 +77,12 @@ export function halfSettings(options: HalfOptions): HalfSettings {
     durable: options.durable ?? true,
     onError: options.onError ?? (() => undefined),
   };
+}
+
+/** Without it everybody's tasks would be nobody's: told when the server is written, not with its first request. */
+export function demandPrincipalOf(principalOf: unknown): void {
+  if (typeof principalOf === 'function') return;
+  throw new TypeError(
+    "the options of the servers' half cannot be used: principalOf: not a function that names the caller",
+  );
 }
