@@ -206,6 +206,24 @@ export type AcceptAnswer =
   | { readonly kind: 'conflict'; readonly revision: string }
   | { readonly kind: 'missing' };
 
+export interface Claim {
+  readonly claimed: readonly StoredRecord[];
+  /** The time by which they are due. */
+  readonly now: number;
+  /** When to ask again at the latest; `null`: nothing waits. */
+  readonly nextDueAt: number | null;
+  /** The same by partition; one in which nothing waits is left out. */
+  readonly nextDue: ReadonlyMap<number, number>;
+  /** Partitions that give nothing out, because their history went backwards. */
+  readonly regressed: ReadonlyMap<number, LedgerRegressed>;
+}
+
+export interface LiveProcess {
+  readonly processId: string;
+  /** Scopes that it serves besides its own. */
+  readonly scopes: readonly string[];
+}
+
 export interface ReadyRow {
   readonly operationId: string;
   /** The terminal receipt, as JSON text. */
@@ -250,8 +268,12 @@ export interface OperationLedger {
   readonly kind: LedgerKind;
   /** Largest payload that a step may write, bytes. */
   readonly maxPayloadBytes: number;
+  /** Over how many partitions the operations are spread: fixed for a namespace, as is the one of an operation. */
+  readonly partitions: number;
   /** Where an operation of this call node stands: deterministic, carries its partition. Shape: `p<NN>.<sha256>`. */
   operationIdOf(node: { readonly namespace: string; readonly principal: string; readonly callNodeId: string }): string;
+  /** The partition of an operation, 0, 1, ...; `null`: this is no operation of this ledger. */
+  partitionOf(operationId: string): number | null;
   now(): Promise<number>;
 
   /** Creates the record of a call node, or answers with the one that is there. `lease`: the creator starts as its owner. */
@@ -285,20 +307,17 @@ export interface OperationLedger {
     },
   ): Promise<AcceptAnswer>;
 
-  /**
-   * Leases what is due and can be served by `scopes`. `nextDueAt`: when to ask again at the latest (null: nothing waits).
-   * `regressed`: partitions with something due that give nothing out, because their history went backwards.
-   */
+  /** Leases what is due and can be served by `scopes`. */
   claimDue(ask: {
     readonly owner: string;
     readonly scopes: readonly string[];
     readonly limit: number;
     readonly leaseMs: number;
-  }): Promise<{
-    readonly claimed: readonly StoredRecord[];
-    readonly nextDueAt: number | null;
-    readonly regressed?: readonly LedgerRegressed[];
-  }>;
+    /** Only there. Default: everywhere. */
+    readonly partitions?: readonly number[];
+    /** For how long what is due there must have been so, before this asker takes it, ms. Default: 0. */
+    readonly overdueMs?: (partition: number, scope: string) => number;
+  }): Promise<Claim>;
   /** `null`: the lease is somebody else's by now. */
   renewLease(
     operationId: string,
@@ -326,10 +345,10 @@ export interface OperationLedger {
     readonly limit: number;
   }): Promise<{ readonly operations: readonly OperationSummary[]; readonly cursor: string | null }>;
 
-  /** Process liveness, for scopes that only one process can serve. */
-  heartbeat(processId: string, ms: number): Promise<void>;
-  /** `process:` scopes with waiting records whose process has not been heard of in time. */
-  deadScopes(): Promise<readonly string[]>;
+  /** A process says that it counts as alive for so long, and which scopes it serves. Answers who is alive, itself included. */
+  heartbeat(processId: string, ms: number, scopes?: readonly string[]): Promise<readonly LiveProcess[]>;
+  /** `process:` scopes with waiting records in these partitions (default: all) whose process has not been heard of in time. */
+  deadScopes(partitions?: readonly number[]): Promise<readonly string[]>;
 
   /** First come, first served: marks `taskId` at an endpoint as this operation's; answers whose it is. (F9) */
   ownTask(endpointId: string, taskId: string, operationId: string): Promise<string>;

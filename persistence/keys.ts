@@ -28,6 +28,10 @@ export interface PartitionKeys {
   readonly tombstones: string;
   /** How far migrations of this partition got. */
   readonly migration: string;
+  readonly claims: string;
+  readonly claimEnds: string;
+  /** What the key of every operation begins with. */
+  readonly operationPrefix: string;
   due(scope: string): string;
   operation(operationId: string): string;
   history(operationId: string): string;
@@ -62,6 +66,11 @@ export class Keys {
     return this.#key('processes', 'alive');
   }
 
+  /** On the slot of `processes`. */
+  get served(): string {
+    return this.#key('processes', 'served');
+  }
+
   tasks(endpointId: string): string {
     return this.#key(`t:${encodeURIComponent(endpointId)}`, 'tasks', this.#servers);
   }
@@ -91,6 +100,9 @@ export class Keys {
       gone: key('gone'),
       tombstones: key('tombs'),
       migration: key('migration'),
+      claims: key('claims'),
+      claimEnds: key('claim-ends'),
+      operationPrefix: key('op:'),
       due: (scope) => key(`due:${scope}`),
       operation: (operationId) => key(`op:${operationId}`),
       history: (operationId) => key(`hist:${operationId}`),

@@ -1,26 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { LedgerRegressed, type OperationLedger, type StoredRecord } from '../machines/operation-ledger.ts';
-import type { PartitionKeys } from './keys.ts';
-import { claimed, optionalText, pairs, peeked, released, renewed, toRecord } from './replies.ts';
+import { type Claim, LedgerRegressed, type OperationLedger, type StoredRecord } from '../machines/operation-ledger.ts';
+import { claimed, optionalText, released, renewed } from './replies.ts';
 import { wholeMs } from './steps.ts';
 import type { Store } from './store.ts';
 
 type ClaimAsk = Parameters<OperationLedger['claimDue']>[0];
-type ClaimAnswer = Awaited<ReturnType<OperationLedger['claimDue']>>;
 
-/** The due records of one scope in one partition. */
-interface Queue {
-  readonly partition: PartitionKeys;
-  readonly scope: string;
-  /** Rows that this call cannot have and that its next look skips. */
-  skip: number;
-}
-
-interface Row {
-  readonly queue: Queue;
-  readonly position: number;
-  readonly operationId: string;
-  readonly dueAt: number;
+/** What one partition answered. */
+interface Look {
+  readonly now: number;
+  readonly records: readonly StoredRecord[];
+  readonly nextDueAt: number | null;
+  /** It has more that is due. */
+  readonly more: boolean;
 }
 
 /** Claiming what is due, and holding it. */
@@ -32,48 +24,50 @@ export class Leases {
     this.#store = store;
   }
 
-  async claimDue(ask: ClaimAsk): Promise<ClaimAnswer> {
+  /**
+   * One script per partition, all at once; those that have more are asked again while there is room. What was claimed is
+   * answered also when a partition could not be asked: that one is due to be asked again.
+   */
+  async claimDue(ask: ClaimAsk): Promise<Claim> {
     const records: StoredRecord[] = [];
-    const regressed = new Map<string, LedgerRegressed>();
-    let nextDueAt = Number.POSITIVE_INFINITY;
-    const askAgainAt = (at: number): void => {
-      nextDueAt = Math.min(nextDueAt, at);
-    };
+    const regressed = new Map<number, LedgerRegressed>();
+    const nextDue = new Map<number, number>();
+    let problem: unknown = null;
+    let latest = 0;
 
-    let queues = this.#queues(ask.scopes);
-    while (queues.length > 0) {
-      const window = ask.limit + 1;
-      const { now, rows } = await this.#peek(queues, window);
-      for (const row of rows) if (row.dueAt > now) askAgainAt(row.dueAt);
-
-      // The first row of every queue, then the second of every queue, ...: no partition waits for another.
-      const due = rows.filter((row) => row.dueAt <= now).sort((a, b) => a.position - b.position);
-      const maybeMore = queues.filter((queue) => due.filter((row) => row.queue === queue).length === window);
-
-      while (due.length > 0 && records.length < ask.limit) {
-        const batch = due.splice(0, ask.limit - records.length);
-        for (const [row, answer] of await Promise.all(batch.map((row) => this.#claim(row, ask)))) {
-          if (answer instanceof LedgerRegressed) regressed.set(answer.partition, answer);
-          else if (answer[0] === 'claimed') {
-            const record = toRecord(row.operationId, answer[1]);
-            records.push(record);
-            if (record.lease) askAgainAt(record.lease.until);
-          } else {
-            row.queue.skip += 1;
-            if (answer[0] === 'held') askAgainAt(answer[1]);
-          }
+    let open = this.#inTurn(ask.partitions ?? [...this.#store.partitions.keys()]);
+    while (open.length > 0 && records.length < ask.limit && problem === null) {
+      const room = ask.limit - records.length;
+      const share = Math.max(1, Math.floor(room / open.length));
+      const asked = open.slice(0, room);
+      const looks = await Promise.allSettled(asked.map((partition) => this.#claim(partition, share, ask)));
+      const again = looks.flatMap((look, i) => {
+        const partition = asked[i] as number;
+        if (look.status === 'rejected' && look.reason instanceof LedgerRegressed) {
+          regressed.set(partition, look.reason);
+          return [];
         }
-      }
-      if (records.length >= ask.limit) {
-        if (due.length > 0 || maybeMore.length > 0) askAgainAt(now);
-        break;
-      }
-      queues = maybeMore.filter(({ partition }) => !regressed.has(partition.name));
+        if (look.status === 'rejected') {
+          problem = look.reason;
+          return [partition];
+        }
+        const { now, nextDueAt, more } = look.value;
+        latest = Math.max(latest, now);
+        records.push(...look.value.records);
+        if (nextDueAt === null) nextDue.delete(partition);
+        else nextDue.set(partition, nextDueAt);
+        return more ? [partition] : [];
+      });
+      open = [...open.slice(asked.length), ...again];
     }
+    if (problem !== null && records.length === 0) throw problem;
+    for (const partition of open) nextDue.set(partition, 0);
     return {
       claimed: records,
-      nextDueAt: Number.isFinite(nextDueAt) ? nextDueAt : null,
-      ...(regressed.size > 0 ? { regressed: [...regressed.values()] } : {}),
+      now: latest,
+      nextDueAt: nextDue.size === 0 ? null : Math.min(...nextDue.values()),
+      nextDue,
+      regressed,
     };
   }
 
@@ -85,50 +79,39 @@ export class Leases {
     return kind === 'lost' ? null : { until, revision };
   }
 
+  /** Tells everybody: whoever looks for what is due counted on the end of the lease. */
   async release(
     ...[operationId, owner, epoch, dueAt, revision]: Parameters<OperationLedger['releaseLease']>
   ): Promise<void> {
     const keys = await this.#leaseKeys(operationId);
     if (keys === null) return;
     const args = [operationId, owner, epoch, dueAt === null ? '' : wholeMs(dueAt), revision];
-    await this.#store.write(released, { script: 'release', keys, args });
+    await this.#store.write(released, { script: 'release', keys, args, nudge: operationId });
   }
 
-  #queues(scopes: readonly string[]): Queue[] {
-    const { partitions } = this.#store;
-    const first = this.#turn++ % partitions.length;
-    return [...partitions.slice(first), ...partitions.slice(0, first)].flatMap((partition) =>
-      scopes.map((scope) => ({ partition, scope, skip: 0 })),
-    );
+  /** Begins with another one each time, so that none waits for the others. */
+  #inTurn<T>(list: readonly T[]): readonly T[] {
+    const first = this.#turn++ % Math.max(1, list.length);
+    return [...list.slice(first), ...list.slice(0, first)];
   }
 
-  async #peek(queues: readonly Queue[], window: number): Promise<{ now: number; rows: Row[] }> {
-    const answers = await Promise.all(
-      queues.map(async (queue) => {
-        const keys = [queue.partition.due(queue.scope)];
-        const args = [String(queue.skip), String(window)];
-        const [now, list] = await this.#store.read(peeked, { script: 'peek', keys, args });
-        const rows = pairs(list).map(
-          ([operationId, score], position): Row => ({ queue, position, operationId, dueAt: Number(score) }),
-        );
-        return { now, rows };
-      }),
-    );
-    // Every queue is judged by the earliest clock: at worst a row is looked at once more.
-    return { now: Math.min(...answers.map(({ now }) => now)), rows: answers.flatMap(({ rows }) => rows) };
-  }
-
-  async #claim(row: Row, ask: ClaimAsk) {
-    const { queue, operationId } = row;
-    const answer = await this.#store
-      .write(claimed, {
-        script: 'claim',
-        keys: [queue.partition.operation(operationId), queue.partition.due(queue.scope)],
-        args: [operationId, randomUUID(), ask.owner, wholeMs(ask.leaseMs)],
-        history: { partition: queue.partition },
-      })
-      .catch(orRegressed);
-    return [row, answer] as const;
+  async #claim(partition: number, limit: number, ask: ClaimAsk): Promise<Look> {
+    const keys = this.#store.partitions[partition];
+    if (keys === undefined) throw new RangeError(`this ledger has no partition ${partition}`);
+    const scopes = this.#inTurn(ask.scopes);
+    const [now, nextDueAt, records] = await this.#store.write(claimed, {
+      script: 'claim',
+      keys: [keys.operationPrefix, keys.claims, keys.claimEnds, ...scopes.map((scope) => keys.due(scope))],
+      args: [
+        randomUUID(),
+        ask.owner,
+        wholeMs(ask.leaseMs),
+        String(limit),
+        ...scopes.map((scope) => wholeMs(ask.overdueMs?.(partition, scope) ?? 0)),
+      ],
+      history: { partition: keys },
+    });
+    return { now, records, nextDueAt, more: records.length === limit && nextDueAt !== null && nextDueAt <= now };
   }
 
   /** A lease's owner knows the operation, the keys need its scope too; that never changes. */

@@ -29,6 +29,7 @@ import { Switches } from './switches.ts';
 export class ScriptLedger implements OperationLedger {
   readonly kind: LedgerKind;
   readonly maxPayloadBytes: number;
+  readonly partitions: number;
   readonly #store: Store;
   readonly #steps: Steps;
   readonly #leases: Leases;
@@ -44,6 +45,7 @@ export class ScriptLedger implements OperationLedger {
   constructor(store: Store, kind: LedgerKind, limits: SizeLimits) {
     this.kind = kind;
     this.maxPayloadBytes = limits.payloadBytes;
+    this.partitions = store.partitions.length;
     this.#store = store;
     this.#steps = new Steps(store, limits);
     this.#leases = new Leases(store);
@@ -64,6 +66,10 @@ export class ScriptLedger implements OperationLedger {
     const digest = sha256(canonicalJson([node.namespace, node.principal, node.callNodeId]));
     const partition = Number.parseInt(digest.slice(0, 8), 16) % this.#store.partitions.length;
     return `${partitionName(partition)}.${digest}`;
+  }
+
+  partitionOf(operationId: string): number | null {
+    return this.#store.partitionNumberOf(operationId);
   }
 
   now(): Promise<number> {
@@ -148,12 +154,12 @@ export class ScriptLedger implements OperationLedger {
     return { operations, cursor: null };
   }
 
-  heartbeat(processId: string, ms: number): Promise<void> {
-    return this.#processes.heartbeat(processId, ms);
+  heartbeat(...args: Parameters<OperationLedger['heartbeat']>): ReturnType<OperationLedger['heartbeat']> {
+    return this.#processes.heartbeat(...args);
   }
 
-  deadScopes(): Promise<readonly string[]> {
-    return this.#processes.deadScopes();
+  deadScopes(...args: Parameters<OperationLedger['deadScopes']>): ReturnType<OperationLedger['deadScopes']> {
+    return this.#processes.deadScopes(...args);
   }
 
   ownTask(endpointId: string, taskId: string, operationId: string): Promise<string> {

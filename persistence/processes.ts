@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { texts } from './replies.ts';
+import type { LiveProcess } from '../machines/operation-ledger.ts';
+import { pairs, texts } from './replies.ts';
 import { wholeMs } from './steps.ts';
 import type { Store } from './store.ts';
 
@@ -13,13 +14,16 @@ export class Processes {
     this.#store = store;
   }
 
-  async heartbeat(processId: string, ms: number): Promise<void> {
-    const keys = [this.#store.keys.processes];
-    await this.#store.write(z.literal(1), { script: 'heartbeat', keys, args: [processId, wholeMs(ms)] });
+  async heartbeat(processId: string, ms: number, scopes: readonly string[] = []): Promise<readonly LiveProcess[]> {
+    const { processes, served } = this.#store.keys;
+    const args = [processId, wholeMs(ms), JSON.stringify(scopes)];
+    const alive = await this.#store.write(texts, { script: 'heartbeat', keys: [processes, served], args });
+    return pairs(alive).map(([id, list]) => ({ processId: id, scopes: scopesIn(list) }));
   }
 
-  async deadScopes(): Promise<readonly string[]> {
-    const { partitions, keys } = this.#store;
+  async deadScopes(only?: readonly number[]): Promise<readonly string[]> {
+    const { keys } = this.#store;
+    const partitions = this.#store.partitions.filter((_, partition) => only?.includes(partition) ?? true);
     // The scopes first: a process that is heard of afterwards is alive.
     const scopes = await Promise.all(
       partitions.map((partition) => this.#store.read(texts, { script: 'scopes', keys: [partition.scopes], args: [] })),
@@ -37,5 +41,16 @@ export class Processes {
       }),
     );
     return [...new Set(waiting.flat())];
+  }
+}
+
+const scopeList = z.array(z.string());
+
+/** Of a process that says nothing, or says it in another way, nothing is known to be served. */
+function scopesIn(list: string): readonly string[] {
+  try {
+    return scopeList.safeParse(JSON.parse(list)).data ?? [];
+  } catch {
+    return [];
   }
 }

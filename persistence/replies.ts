@@ -65,11 +65,6 @@ export const accepted = z.union([
   conflict,
   otherScope,
 ]);
-export const claimed = z.union([
-  z.tuple([z.literal('claimed'), recordFields]),
-  z.tuple([z.literal('held'), milliseconds]),
-  z.tuple([z.literal('waits')]),
-]);
 /** `side at version why`, as the script writes it. */
 const sideEntry = text.transform((entry, refused) => {
   const [, taken, at, version = '', why = ''] = /^(\S+) (\d+) (\S+) (.*)$/s.exec(entry) ?? [];
@@ -85,6 +80,17 @@ export const sideTaken = z.union([
   z.tuple([z.literal('rules'), text]),
   z.tuple([z.literal('none')]),
 ]);
+/** Operation ids and records in turn. */
+const claimedRows = z.array(z.union([text, recordFields])).transform((flat, context): StoredRecord[] => {
+  const records: StoredRecord[] = [];
+  for (let i = 0; i < flat.length; i += 2) {
+    const [operationId, fields] = [flat[i], flat[i + 1]];
+    if (typeof operationId === 'string' && Array.isArray(fields)) records.push(toRecord(operationId, fields));
+    else context.addIssue('a claimed row is not an id and its record');
+  }
+  return records;
+});
+export const claimed = z.tuple([milliseconds, optionalMilliseconds, claimedRows]);
 export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
 export const released = z.tuple([z.enum(['released', 'lost'])]);
 export const peeked = z.tuple([milliseconds, texts]);

@@ -50,10 +50,16 @@ export class Store {
     setMaxListeners(0, this.#closing.signal);
   }
 
+  /** The number of the partition that an operation's id names; `null`: it names none of this ledger. */
+  partitionNumberOf(operationId: string): number | null {
+    const digits = /^p(\d{2,})\.[0-9a-f]{64}$/.exec(operationId)?.[1];
+    const partition = Number(digits ?? Number.NaN);
+    return partition < this.partitions.length ? partition : null;
+  }
+
   /** The keys of the partition that an operation's id names. */
   partitionOf(operationId: string): PartitionKeys {
-    const digits = /^p(\d{2,})\.[0-9a-f]{64}$/.exec(operationId)?.[1];
-    const keys = digits === undefined ? undefined : this.partitions[Number(digits)];
+    const keys = this.partitions[this.partitionNumberOf(operationId) ?? -1];
     if (keys === undefined) {
       throw new RangeError(
         `"${operationId.slice(0, 100)}" is no operation of this ledger (namespace "${this.namespace}", ${this.partitions.length} partitions)`,

@@ -36,6 +36,12 @@ export class LedgerTime {
     this.#offset = ledgerNow - this.#readAt;
   }
 
+  /** The ledger said so by now: an answer that was under way for long made its clock look slow here. */
+  atLeast(ledgerNow: number): void {
+    const offset = ledgerNow - this.clock.monotonic();
+    if (this.#offset !== null && offset > this.#offset) this.#offset = offset;
+  }
+
   /** ms of ledger time. Throws before the first `sync`. */
   now(): number {
     if (this.#offset === null) throw new Error('the ledger clock was not read yet');

@@ -49,6 +49,16 @@ export interface ExecutorOptions {
   /** Refuse to start on a ledger that can lose or evict an acknowledged receipt. Default: only say so in the log. */
   readonly requireDurableLedger?: boolean;
   readonly processTimeoutMs?: number;
+  /**
+   * How often a part of the ledger is looked at although nothing is known to be due there, ms: what a lost nudge costs at
+   * most. Default 5 s.
+   */
+  readonly lookEveryMs?: number;
+  /**
+   * How long something may be due before another executor takes it than the one that is to look after it, ms: what one
+   * that is dead, stopped or unable costs. Default 2 s.
+   */
+  readonly graceMs?: number;
   readonly approval?: ApprovalPort;
   readonly outputGuards?: readonly OutputGuard[];
   /**
@@ -138,6 +148,8 @@ export class Executor {
       processId: this.processId,
       concurrency: options.concurrency ?? 256,
       processTimeoutMs: options.processTimeoutMs ?? 20_000,
+      lookEveryMs: options.lookEveryMs ?? 5_000,
+      graceMs: options.graceMs ?? 2_000,
     });
   }
 
@@ -154,10 +166,10 @@ export class Executor {
     if (this.options.requireDurableLedger && !durability.acceptable) {
       throw new Error(`this ledger can lose an acknowledged receipt: ${durability.statement}`);
     }
-    await this.env.ledger.heartbeat(this.processId, this.options.processTimeoutMs ?? 20_000);
+    const alive = await this.#scheduler.giveSignOfLife();
     await this.#upkeep.start(this.env);
     this.#started = true;
-    this.#scheduler.start();
+    this.#scheduler.start(alive);
     await this.#inner?.start();
     return this;
   }
@@ -259,6 +271,7 @@ export class Executor {
       };
     }
     const protocol = this.adapterOf(call);
+    this.#reach(call.endpoint);
     const context = await this.#negotiated(call, protocol, operationId);
     if ('kind' in context) return context;
     this.#connections.remember(context);
@@ -301,6 +314,7 @@ export class Executor {
     if (created.kind === 'purged') return madeBefore(call, created.tombstone, request.digest);
     if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);
     if (this.#started) this.#scheduler.take(created.record, askedAt);
+    this.#scheduler.keep(created.record);
     return { kind: 'accepted', operationId, existing: false };
   }
 
@@ -339,9 +353,16 @@ export class Executor {
         next: 'a call node is one call instance: give this call a node id of its own',
       };
     }
-    this.#connections.register(call.endpoint);
-    this.#scheduler.nudge();
+    this.#reach(call.endpoint);
+    this.#scheduler.changed(context.operationId);
     return { kind: 'accepted', operationId: context.operationId, existing: true };
+  }
+
+  /** A server that was not served so far may have operations anywhere. */
+  #reach(endpoint: Endpoint): void {
+    const served = this.#connections.scopes().length;
+    this.#connections.register(endpoint);
+    if (this.#connections.scopes().length > served) this.#scheduler.nudge();
   }
 
   /** Serves operations of this server from now on, too. */
@@ -351,7 +372,7 @@ export class Executor {
   }
 
   cancel(operationId: string, by = 'caller', reason: string | null = null): Promise<CommandAnswer> {
-    return this.#then(cancel(this.env, operationId, by, reason));
+    return this.#then(operationId, cancel(this.env, operationId, by, reason));
   }
 
   answer(given: {
@@ -360,16 +381,16 @@ export class Executor {
     readonly schemaDigest: string;
     readonly reply: InputReply;
   }): Promise<CommandAnswer> {
-    return this.#then(answer(this.env, given));
+    return this.#then(given.operationId, answer(this.env, given));
   }
 
   reconcile(operationId: string, by: string, what: Reconciliation): Promise<CommandAnswer> {
-    return this.#then(reconcile(this.env, operationId, by, what));
+    return this.#then(operationId, reconcile(this.env, operationId, by, what));
   }
 
-  async #then(command: Promise<CommandAnswer>): Promise<CommandAnswer> {
+  async #then(operationId: string, command: Promise<CommandAnswer>): Promise<CommandAnswer> {
     const answered = await command;
-    this.#scheduler.nudge();
+    this.#scheduler.changed(operationId);
     return answered;
   }
 

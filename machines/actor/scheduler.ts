@@ -1,16 +1,23 @@
 /**
  * Claims what is due and can be served here, in batches, and drives each operation while something is due.
- * Waiting costs a row in the ledger: no timer and no actor per waiting operation.
+ * Waiting costs a row in the ledger: no timer and no actor per waiting operation. Each partition is looked at when
+ * something is due there, as far as that is known: from the last look, and from nudges (`spread.ts` says who is first).
  */
 import { setMaxListeners } from 'node:events';
-import type { StoredRecord } from '../operation-ledger.ts';
-import { LedgerIncompatible, type LedgerRegressed, LedgerUnavailable } from '../operation-ledger.ts';
+import type { LedgerRegressed, LiveProcess, StoredRecord } from '../operation-ledger.ts';
+import { LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
+import { Agenda } from './agenda.ts';
 import { EpochIsOver, FAULT_MS, OperationDrive } from './drive.ts';
 import type { Environment } from './environment.ts';
 import { reclaimOwn } from './reclaim.ts';
+import { Spread } from './spread.ts';
 
-/** Longest sleep between two looks at the ledger, ms: a nudge shortens it, a lost nudge costs at most this. */
-const IDLE_MS = 1_000;
+/** A partition that others look after is looked at without a reason so many times less often than an own one. */
+const RARELY = 6;
+/** Every so many signs of life it is asked who died unheard of. */
+const SWEEP_EVERY = 6;
+/** So many records are claimed at once at most. */
+const AT_ONCE = 64;
 /** Shortest pause between two looks, ms: what becomes due together is claimed together. */
 const GATHER_MS = 20;
 const HOUSEKEEPING_MS = 5_000;
@@ -23,6 +30,10 @@ export interface SchedulerOptions {
   readonly concurrency: number;
   /** How long a process counts as alive after its last sign of life, ms. */
   readonly processTimeoutMs: number;
+  /** Longest time between two looks at a partition of one's own, ms: what a lost nudge costs at most. */
+  readonly lookEveryMs: number;
+  /** How long something has to be due before another executor than the first in line takes it, ms. */
+  readonly graceMs: number;
 }
 
 export class Scheduler {
@@ -31,22 +42,33 @@ export class Scheduler {
   /** Claimed once more while their drive was leaving: driven again after it. */
   readonly #again = new Set<string>();
   readonly #stop = new AbortController();
+  readonly #agenda: Agenda;
+  readonly #spread: Spread;
+  /** Partitions in which something waits that only this process can serve. */
+  readonly #keeps = new Set<number>();
+  /** Scopes of processes that died and left something behind. */
+  #dead: readonly string[] = [];
   #nudge = new AbortController();
-  /** Ledger time of the next look, as far as it is known here. */
-  #wakeAt = 0;
+  /** Ledger time until which nobody wakes it. */
+  #restsUntil = 0;
   #loops: Promise<void>[] = [];
   /** Partitions whose history went backwards, as far as it was told. */
-  #regressed: ReadonlySet<string> = new Set();
+  readonly #regressed = new Set<number>();
   #unsubscribe: (() => void) | null = null;
 
   constructor(private readonly options: SchedulerOptions) {
+    const { ledger } = options.env;
     this.#env = options.env;
+    this.#agenda = new Agenda(ledger.partitions);
+    this.#spread = new Spread(options.processId, ledger.partitions, options.graceMs);
     // One signal for all drives: many listeners are meant.
     setMaxListeners(0, this.#stop.signal);
   }
 
-  start(): void {
-    this.#unsubscribe = this.#env.store.onForeignChange((operationId) => this.#changed(operationId));
+  /** @param alive whose signs of life are known */
+  start(alive: readonly LiveProcess[]): void {
+    this.#spread.update(alive);
+    this.#unsubscribe = this.#env.store.onForeignChange((operationId) => this.changed(operationId));
     this.#loops = [this.#claimLoop(), this.#housekeeping()];
   }
 
@@ -59,20 +81,50 @@ export class Scheduler {
     await Promise.all([...this.#drives.values()].map(({ ended }) => ended));
   }
 
-  /** Looks at the ledger now. */
+  /** Looks at the whole ledger now. */
   nudge(): void {
-    this.#expect(0);
+    this.#agenda.expectAll(0);
+    this.#nudge.abort();
   }
 
-  /** Something will be due at this time: look then at the latest. */
-  #expect(at: number | null): void {
-    if (at === null || at >= this.#wakeAt) return;
-    this.#wakeAt = at;
-    this.#nudge.abort();
+  /** This operation may be due, by a step of this process or of another one. */
+  changed(operationId: string): void {
+    this.#drives.get(operationId)?.drive.wake();
+    this.#expect(operationId, this.#env.time.now());
+  }
+
+  /** This operation waits for nobody else. */
+  keep({ operationId, scope }: Pick<StoredRecord, 'operationId' | 'scope'>): void {
+    const partition = this.#env.ledger.partitionOf(operationId);
+    if (partition !== null && scope === `process:${this.options.processId}`) this.#keeps.add(partition);
+  }
+
+  /** Something of this operation is due from this time on: look in time. */
+  #expect(operationId: string, dueAt: number | null): void {
+    const partition = this.#env.ledger.partitionOf(operationId);
+    if (partition === null || dueAt === null) return;
+    this.#expectAt(partition, dueAt + this.#patienceMs(partition));
+  }
+
+  #expectAt(partition: number, at: number): void {
+    this.#agenda.expect(partition, at);
+    if (at < this.#restsUntil) this.#nudge.abort();
+  }
+
+  /** How long what is due in a partition may wait before this process has to look; infinite: others serve all of it. */
+  #patienceMs(partition: number): number {
+    if (this.#keeps.has(partition)) return 0;
+    const scopes = this.#env.connections.scopes().filter((scope) => !scope.startsWith('process:'));
+    return Math.min(...scopes.map((scope) => this.#spread.patienceMs(partition, scope)));
+  }
+
+  get #isFull(): boolean {
+    return this.#drives.size >= this.options.concurrency;
   }
 
   /** Drives a record whose lease this executor holds already (the creator's). */
   take(record: StoredRecord, askedAt: number): void {
+    this.keep(record);
     const running = this.#drives.get(record.operationId);
     if (running) {
       this.#again.add(record.operationId);
@@ -91,9 +143,10 @@ export class Scheduler {
       .run()
       .catch((error: unknown) => this.#fault(record, error))
       .finally(() => {
+        if (this.#isFull) this.#nudge.abort();
         this.#drives.delete(record.operationId);
         if (this.#again.delete(record.operationId)) return this.#takeCurrent(record.operationId);
-        this.#expect(this.#drives.size + 1 >= this.options.concurrency ? 0 : drive.context.dueAt);
+        this.#expect(record.operationId, drive.context.dueAt);
       });
     this.#drives.set(record.operationId, { drive, ended });
   }
@@ -110,61 +163,79 @@ export class Scheduler {
     if (renewed !== null) this.take(current, askedAt);
   }
 
-  #changed(operationId: string): void {
-    const running = this.#drives.get(operationId);
-    if (running) running.drive.wake();
-    this.nudge();
-  }
-
   async #claimLoop(): Promise<void> {
-    const { env, concurrency } = this.options;
+    const { env } = this.options;
     let away = false;
     while (!this.#stop.signal.aborted) {
-      let sleepMs = IDLE_MS;
-      this.#wakeAt = Number.POSITIVE_INFINITY;
       try {
         await env.time.sync();
-        const limit = Math.min(64, concurrency - this.#drives.size);
-        if (limit > 0) {
-          const askedAt = env.clock.monotonic();
-          const { claimed, nextDueAt, regressed } = await env.ledger.claimDue({
-            owner: env.executorId,
-            scopes: env.connections.scopes(),
-            limit,
-            leaseMs: env.leaseMs,
-          });
-          for (const record of claimed) this.take(record, askedAt);
-          this.#tellRegressed(regressed ?? []);
-          this.#expect(claimed.length === limit ? 0 : nextDueAt);
-        }
+        if (!this.#isFull) await this.#look();
         if (away) env.log({ level: 'info', event: 'ledger.back' });
         away = false;
       } catch (error) {
         if (!away) env.log({ level: 'error', event: 'ledger.away', detail: { why: (error as Error).message } });
         away = true;
-        sleepMs = RETRY_MS;
       }
-      await this.#rest(sleepMs, away);
+      await this.#rest(away);
+    }
+  }
+
+  /** Claims in the partitions whose time has come. */
+  async #look(): Promise<void> {
+    const { env, concurrency, lookEveryMs } = this.options;
+    const now = env.time.now();
+    const partitions = this.#agenda.take(
+      now,
+      (partition) => now + (this.#patienceMs(partition) === 0 ? lookEveryMs : RARELY * lookEveryMs),
+    );
+    if (partitions.length === 0) return;
+    const askedAt = env.clock.monotonic();
+    try {
+      const {
+        claimed,
+        now: dueBy,
+        nextDue,
+        regressed,
+      } = await env.ledger.claimDue({
+        owner: env.executorId,
+        scopes: [...env.connections.scopes(), ...this.#dead],
+        limit: Math.min(AT_ONCE, concurrency - this.#drives.size),
+        leaseMs: env.leaseMs,
+        partitions,
+        overdueMs: (partition, scope) => this.#spread.patienceMs(partition, scope),
+      });
+      env.time.atLeast(dueBy);
+      for (const [partition, at] of nextDue) this.#agenda.expect(partition, at);
+      for (const record of claimed) this.take(record, askedAt);
+      this.#tellRegressed(partitions, regressed);
+    } catch (error) {
+      for (const partition of partitions) this.#agenda.expect(partition, now);
+      throw error;
     }
   }
 
   /** Once for each: an operator has to look, and nothing of that partition is driven until then. */
-  #tellRegressed(regressed: readonly LedgerRegressed[]): void {
-    for (const { partition, message } of regressed) {
-      if (this.#regressed.has(partition)) continue;
-      this.#env.log({ level: 'error', event: 'ledger.regressed', detail: { partition, why: message } });
+  #tellRegressed(asked: readonly number[], regressed: ReadonlyMap<number, LedgerRegressed>): void {
+    for (const partition of asked) {
+      const problem = regressed.get(partition);
+      if (problem === undefined) this.#regressed.delete(partition);
+      else if (!this.#regressed.has(partition)) {
+        this.#regressed.add(partition);
+        const detail = { partition: problem.partition, why: problem.message };
+        this.#env.log({ level: 'error', event: 'ledger.regressed', detail });
+      }
     }
-    this.#regressed = new Set(regressed.map(({ partition }) => partition));
   }
 
-  /** Until something is expected to be due, or for `longestMs`. */
-  async #rest(longestMs: number, away: boolean): Promise<void> {
+  /** Until something is expected to be due, or has room. */
+  async #rest(away: boolean): Promise<void> {
     const { clock, time } = this.#env;
-    const end = clock.monotonic() + longestMs;
-    await clock.sleep(away ? longestMs : GATHER_MS, this.#stop.signal);
+    this.#restsUntil = 0;
+    await clock.sleep(away ? RETRY_MS : GATHER_MS, this.#stop.signal);
     while (!this.#stop.signal.aborted && !away) {
       this.#nudge = new AbortController();
-      const ms = Math.min(end - clock.monotonic(), this.#wakeAt - time.now());
+      this.#restsUntil = this.#isFull ? Number.POSITIVE_INFINITY : this.#agenda.next;
+      const ms = this.#restsUntil - time.now();
       if (ms <= 0) return;
       await clock.sleep(ms, AbortSignal.any([this.#stop.signal, this.#nudge.signal]));
     }
@@ -174,28 +245,36 @@ export class Scheduler {
   async #housekeeping(): Promise<void> {
     const { env, processId, processTimeoutMs } = this.options;
     let heardAt = env.clock.monotonic();
-    while (!this.#stop.signal.aborted) {
+    for (let round = 0; !this.#stop.signal.aborted; round++) {
       try {
-        await env.ledger.heartbeat(processId, processTimeoutMs);
+        const { changed, gone } = this.#spread.update(await this.giveSignOfLife());
+        // What is ours from now on is looked at now.
+        if (changed) this.nudge();
         const silentMs = env.clock.monotonic() - heardAt;
         if (silentMs > processTimeoutMs) await reclaimOwn(env, processId);
         heardAt = env.clock.monotonic();
-        const dead = await env.ledger.deadScopes();
-        if (dead.length > 0) {
-          const askedAt = env.clock.monotonic();
-          const { claimed } = await env.ledger.claimDue({
-            owner: env.executorId,
-            scopes: dead,
-            limit: 64,
-            leaseMs: env.leaseMs,
-          });
-          for (const record of claimed) this.take(record, askedAt);
-        }
+        if (gone || this.#dead.length > 0 || round === 0) await this.#sweep(() => true);
+        else if (round % SWEEP_EVERY === 0) await this.#sweep((partition) => this.#spread.isFirst(partition));
       } catch (error) {
         env.log({ level: 'debug', event: 'housekeeping.failed', detail: { why: (error as Error).message } });
       }
       await env.clock.sleep(Math.min(HOUSEKEEPING_MS, processTimeoutMs / 3), this.#stop.signal);
     }
+  }
+
+  /** Says that this process lives and whom it serves. Answers who else does. */
+  giveSignOfLife(): Promise<readonly LiveProcess[]> {
+    const { env, processId, processTimeoutMs } = this.options;
+    const scopes = env.connections.scopes().filter((scope) => !scope.startsWith('process:'));
+    return env.ledger.heartbeat(processId, processTimeoutMs, scopes);
+  }
+
+  /** Who died and left something behind: also processes that this one never heard of. */
+  async #sweep(where: (partition: number) => boolean): Promise<void> {
+    const { ledger } = this.#env;
+    const before = this.#dead;
+    this.#dead = await ledger.deadScopes([...Array(ledger.partitions).keys()].filter(where));
+    if (this.#dead.some((scope) => !before.includes(scope))) this.nudge();
   }
 
   /** A drive that ended by an error has given its lease back, for later. */

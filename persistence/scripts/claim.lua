@@ -1,22 +1,81 @@
 #!lua
--- Leases one due record. While a lease lives, only its owner gets the record (somebody else's step made it due).
--- KEYS  1 op  2 due of its scope
--- ARGV  1 now  2 operation id  3 command id  4 owner  5 lease ms
--- Reply {'claimed', record} | {'held', end of the lease} | {'waits'}: not due any more
-
-local held = redis.call('HMGET', KEYS[1], 'own', 'unt', 'lep', 'clm')
-if not held[3] then return { 'waits' } end
-if held[4] == ARGV[3] then return { 'claimed', record(KEYS[1]) } end
+-- Leases what is due in one partition, and says when to look there again. While a lease lives, only its owner gets the record
+-- (somebody else's step made it due).
+-- The one script that makes keys, since it has to find out which records it takes: all of them begin with KEYS[1], so they
+-- carry the partition's tag and stand on its slot.
+-- KEYS  1 what the key of every op begins with  2 last claim of each owner  3 ends of its leases  4.. due of each scope
+-- ARGV  1 now  2 command id  3 owner  4 lease ms  5 limit  6.. how long overdue the records of each scope have to be, ms
+-- Reply {now, when to look again or '', {operation id, record, operation id, record, ...}}
 
 local now = clock()
-local score = redis.call('ZSCORE', KEYS[2], ARGV[2])
-if not score or number(score) > now then return { 'waits' } end
+local lease_end = text(now + number(ARGV[4]))
+local room = number(ARGV[5])
+local claimed = {}
 
-local leased = held[1] ~= '' and number(held[2]) > now
-if leased and held[1] ~= ARGV[4] then return { 'held', held[2] } end
+local function add(id)
+  claimed[#claimed + 1] = id
+  claimed[#claimed + 1] = record(KEYS[1] .. id)
+end
 
-local epoch = leased and held[3] or text(number(held[3]) + 1)
-local lease_end = text(now + number(ARGV[5]))
-redis.call('HSET', KEYS[1], 'own', ARGV[4], 'lep', epoch, 'unt', lease_end, 'clm', ARGV[3])
-redis.call('ZADD', KEYS[2], lease_end, ARGV[2])
-return { 'claimed', record(KEYS[1]) }
+local again
+local function look_at(time)
+  again = again and math.min(again, time) or time
+end
+
+-- A claim is remembered for as long as its leases, to answer a repetition alike: that one takes nothing new.
+for _, over in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', text(now))) do
+  redis.call('HDEL', KEYS[2], over)
+  redis.call('ZREM', KEYS[3], over)
+end
+local last = redis.call('HGET', KEYS[2], ARGV[3])
+if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then
+  for id in string.gmatch(string.sub(last, #ARGV[2] + 1), '%S+') do
+    if redis.call('HGET', KEYS[1] .. id, 'own') == ARGV[3] then add(id) end
+  end
+  room = 0
+end
+
+local taken = ARGV[2]
+for scope = 4, #KEYS do
+  local due = KEYS[scope]
+  local overdue = number(ARGV[scope + 2])
+  local latest = text(now - overdue)
+  local passed = 0
+  local full = false
+
+  while not full do
+    local ids = redis.call('ZRANGEBYSCORE', due, '-inf', latest, 'LIMIT', text(passed), text(room + 1))
+    if #ids == 0 then break end
+    for _, id in ipairs(ids) do
+      local op = KEYS[1] .. id
+      local held = redis.call('HMGET', op, 'own', 'unt', 'lep')
+      local leased = held[3] and held[1] ~= '' and number(held[2]) > now
+      if not held[3] then
+        passed = passed + 1
+      elseif leased and held[1] ~= ARGV[3] then
+        passed = passed + 1
+        look_at(number(held[2]))
+      elseif room == 0 then
+        full = true
+        look_at(now)
+        break
+      else
+        local epoch = leased and held[3] or text(number(held[3]) + 1)
+        redis.call('HSET', op, 'own', ARGV[3], 'lep', epoch, 'unt', lease_end)
+        redis.call('ZADD', due, lease_end, id)
+        add(id)
+        taken = taken .. ' ' .. id
+        room = room - 1
+      end
+    end
+  end
+
+  local later = redis.call('ZRANGEBYSCORE', due, text(now - overdue + 1), '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
+  if later[2] then look_at(number(later[2]) + overdue) end
+end
+
+if taken ~= ARGV[2] then
+  redis.call('HSET', KEYS[2], ARGV[3], taken)
+  redis.call('ZADD', KEYS[3], lease_end, ARGV[3])
+end
+return { text(now), again and text(again) or '', claimed }

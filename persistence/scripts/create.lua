@@ -26,7 +26,7 @@ local leased = ARGV[17] ~= ''
 local lease_end = leased and text(now + number(ARGV[18])) or ''
 
 write_step('1', due, 20)
-redis.call('HSET', KEYS[1], 'own', ARGV[17], 'lep', leased and '1' or '0', 'unt', lease_end, 'rid', '', 'clm', '')
+redis.call('HSET', KEYS[1], 'own', ARGV[17], 'lep', leased and '1' or '0', 'unt', lease_end, 'rid', '')
 redis.call('ZADD', KEYS[6], text(now), ARGV[2])
 enter_due(due, leased and lease_end or due)
 return { 'created', record(KEYS[1]) }

@@ -4,7 +4,7 @@
  */
 import { Command, Option } from 'commander';
 import type { CallHistory } from '../model/checker.ts';
-import { count, natural } from '../support/numbers.ts';
+import { count, natural, positive } from '../support/numbers.ts';
 import { type ChaosOptions, type ChaosOutcome, type Progress, runChaos } from './run.ts';
 
 const program = new Command('chaos')
@@ -12,7 +12,15 @@ const program = new Command('chaos')
   .option('--seconds <n>', 'length of the storm', count, 600)
   .option('--seed <n>', 'chooses the calls and what is done to whom (default: from the clock)', natural)
   .option('--executors <n>', 'executor processes', count, 3)
-  .addOption(new Option('--ledger <kind>', 'what the executors share').choices(['redis', 'embedded']).default('redis'))
+  .option('--kill <n>', 'kills so many executors at once, in rounds (default: one now and then)', natural)
+  .option('--pause <n>', 'stops so many others at once, in the same rounds, until their leases have ended', natural)
+  .option('--every <seconds>', 'length of such a round', positive, 4)
+  .option(
+    '--ledger <address>',
+    'what the executors share: `redis` or `embedded`, started for this and hurt too, or an address (redis://...)',
+    'redis',
+  )
+  .option('--failover <command>', 'a shell command that is run once, in the middle: a failover of the ledger')
   .addOption(new Option('--servers <n>', 'MCP servers: the second one has no look-up').choices(['1', '2']).default('2'))
   .option('--rate <n>', 'new calls per second (default: 5, with the embedded ledger 2)', count)
   .option(
@@ -28,7 +36,11 @@ const given = program.opts<{
   seconds: number;
   seed?: number;
   executors: number;
-  ledger: ChaosOptions['ledger'];
+  kill?: number;
+  pause?: number;
+  every: number;
+  ledger: string;
+  failover?: string;
   servers: string;
   rate?: number;
   settle: number;
@@ -40,7 +52,12 @@ const options: ChaosOptions = {
   executors: given.executors,
   servers: Number(given.servers),
   ledger: given.ledger,
-  rate: given.rate ?? (given.ledger === 'redis' ? 5 : 2),
+  rounds:
+    given.kill === undefined && given.pause === undefined
+      ? null
+      : { kill: given.kill ?? 0, pause: given.pause ?? 0, everyMs: given.every * 1_000 },
+  failover: given.failover ?? null,
+  rate: given.rate ?? (given.ledger === 'embedded' ? 2 : 5),
   settleSeconds: given.settle,
 };
 
@@ -67,8 +84,11 @@ try {
 // Streams of killed children may still be open; nothing is left to be done.
 process.exit();
 
-function words({ seconds, seed, executors, servers, ledger, rate }: ChaosOptions): string {
-  return `${seconds} s, seed ${seed}, ${executors} executors, ${servers} servers, ${ledger} ledger, ${rate} calls/s`;
+function words({ seconds, seed, executors, servers, ledger, rate, rounds }: ChaosOptions): string {
+  const inRounds = rounds
+    ? `, every ${rounds.everyMs / 1_000} s ${rounds.kill} killed and ${rounds.pause} stopped`
+    : '';
+  return `${seconds} s, seed ${seed}, ${executors} executors${inRounds}, ${servers} servers, ${ledger} ledger, ${rate} calls/s`;
 }
 
 function line({ phase, elapsedMs, made, accepted, over, parked, restless, deeds }: Progress): void {
@@ -110,7 +130,10 @@ function table(outcome: ChaosOutcome): void {
   if (outcome.violations.length === 0) return;
   console.log('\nWhat was recorded of them:');
   for (const call of evidenceOf(outcome)) console.log(JSON.stringify(call, null, 2));
-  console.log(`\nAgain with the same choices: npm run chaos -- --seed ${options.seed} --seconds ${options.seconds}`);
+  const rounds = options.rounds ? ` --kill ${options.rounds.kill} --pause ${options.rounds.pause}` : '';
+  console.log(
+    `\nAgain with the same choices: npm run chaos -- --seed ${options.seed} --seconds ${options.seconds} --executors ${options.executors}${rounds}`,
+  );
 }
 
 function listed(counts: Readonly<Record<string, number>>): string {

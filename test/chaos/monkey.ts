@@ -1,9 +1,10 @@
 /** The chaos monkey: one seeded deed after the other, until it is told to stop. Each target suffers one deed at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../support/random.ts';
+import { Random } from '../support/random.ts';
 import type { RedisServer } from '../support/redis.ts';
 import type { Control, ScriptedServer } from '../support/scripted-server.ts';
 import type { Fleet } from './fleet.ts';
+import { LEASE_MS } from './protocol.ts';
 
 export interface Deeds {
   executorKills: number;
@@ -47,6 +48,13 @@ export interface Victims {
   readonly servers: readonly ScriptedServer[];
 }
 
+/** So many executors are killed, and so many others stopped until their leases have ended, at once. */
+export interface Rounds {
+  readonly kill: number;
+  readonly pause: number;
+  readonly everyMs: number;
+}
+
 export class Monkey {
   readonly deeds: Deeds = {
     executorKills: 0,
@@ -61,16 +69,53 @@ export class Monkey {
   readonly #suffering = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
 
-  constructor(victims: Victims, random: Random) {
+  readonly #rounds: Rounds | null;
+
+  /** @param rounds in place of one executor now and then */
+  constructor(victims: Victims, random: Random, rounds: Rounds | null) {
+    this.#rounds = rounds;
     this.#victims = victims;
     this.#random = random;
   }
 
   async run(): Promise<void> {
+    const rounds = this.#rounds ? this.#inRounds(this.#rounds) : null;
     while (!this.#stop.signal.aborted) {
       this.#do();
       await this.#wait(this.#random.between(200, 2_500));
     }
+    await rounds;
+  }
+
+  /** Whoever still suffers from the last round is left alone in this one. */
+  async #inRounds({ kill, pause, everyMs }: Rounds): Promise<void> {
+    // A sequence of its own, so that the other deeds are the seed's whatever takes how long.
+    const random = new Random(this.#random.between(0, 2 ** 31));
+    while (!this.#stop.signal.aborted) {
+      const slots = shuffled([...Array(this.#victims.fleet.size).keys()], random);
+      const well = slots.filter((slot) => !this.#suffering.has(executor(slot)));
+      for (const slot of well.slice(0, kill)) this.#killExecutor(slot, random.between(100, 2_500));
+      for (const slot of well.slice(kill, kill + pause))
+        this.#stopExecutor(slot, LEASE_MS + random.between(500, 4_500));
+      await this.#wait(everyMs);
+    }
+  }
+
+  #killExecutor(slot: number, pauseMs: number): void {
+    this.#hurt(executor(slot), async () => {
+      this.deeds.executorKills++;
+      await this.#victims.fleet.replace(slot, pauseMs);
+    });
+  }
+
+  #stopExecutor(slot: number, ms: number): void {
+    const { fleet } = this.#victims;
+    this.#hurt(executor(slot), async () => {
+      this.deeds.executorStops++;
+      fleet.signal(slot, 'SIGSTOP');
+      await this.#wait(ms);
+      fleet.signal(slot, 'SIGCONT');
+    });
   }
 
   /** Ends every outage: what is dead runs again, what is stopped goes on, no fault waits. */
@@ -90,18 +135,10 @@ export class Monkey {
     const fault = random.pick(FAULTS);
     const short = random.between(100, 2_500);
     const long = random.between(300, 6_000);
-    if (kind < 0.32) {
-      this.#hurt(`executor ${slot}`, async () => {
-        this.deeds.executorKills++;
-        await fleet.replace(slot, short);
-      });
-    } else if (kind < 0.57) {
-      this.#hurt(`executor ${slot}`, async () => {
-        this.deeds.executorStops++;
-        fleet.signal(slot, 'SIGSTOP');
-        await this.#wait(long);
-        fleet.signal(slot, 'SIGCONT');
-      });
+    if (kind < 0.57) {
+      if (this.#rounds) return;
+      if (kind < 0.32) this.#killExecutor(slot, short);
+      else this.#stopExecutor(slot, long);
     } else if (kind < 0.67 && redis) {
       this.#hurt('redis', async () => {
         this.deeds.redisKills++;
@@ -145,4 +182,14 @@ export class Monkey {
   #wait(ms: number): Promise<void> {
     return sleep(ms, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
+}
+
+const executor = (slot: number) => `executor ${slot}`;
+
+function shuffled<T>(list: T[], random: Random): T[] {
+  for (let last = list.length - 1; last > 0; last--) {
+    const other = random.between(0, last);
+    [list[last], list[other]] = [list[other] as T, list[last] as T];
+  }
+  return list;
 }

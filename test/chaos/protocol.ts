@@ -3,6 +3,9 @@ import type { Policy, TerminalOutcome, ToolCall } from '../../machines/index.ts'
 
 export const NAMESPACE = 'chaos';
 
+/** ms: the lease of an executor; who is stopped for longer has lost its operations to another one. */
+export const LEASE_MS = 1_500;
+
 /** ms: outages last seconds here, so must every patience. */
 export const POLICY: Partial<Policy> = {
   pollIntervalMs: 250,
@@ -20,6 +23,7 @@ export const POLICY: Partial<Policy> = {
 export interface WorkerOrders {
   readonly name: string;
   readonly ledger: string;
+  readonly namespace: string;
   readonly urls: readonly string[];
 }
 

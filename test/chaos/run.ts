@@ -1,4 +1,6 @@
 /** One chaos run: starts everything, lets the monkey loose, heals, waits, judges, and leaves nothing behind. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +13,7 @@ import { type ScriptedServer, startScriptedServer } from '../support/scripted-se
 import { Fleet } from './fleet.ts';
 import { type Judgement, judge, settle } from './judge.ts';
 import { Load } from './load.ts';
-import { type Deeds, Monkey } from './monkey.ts';
+import { type Deeds, Monkey, type Rounds } from './monkey.ts';
 import { NAMESPACE } from './protocol.ts';
 
 export interface ChaosOptions {
@@ -19,7 +21,11 @@ export interface ChaosOptions {
   readonly seed: number;
   readonly executors: number;
   readonly servers: number;
-  readonly ledger: 'redis' | 'embedded';
+  /** `redis`, `embedded`: one of its own, which suffers too; otherwise the address of one that is left in peace. */
+  readonly ledger: string;
+  readonly rounds: Rounds | null;
+  /** A shell command that is run once, in the middle of the storm: a failover of that ledger, say. */
+  readonly failover: string | null;
   /** New calls per second. */
   readonly rate: number;
   /** After the storm: how long nothing may come to rest before what is under way counts as stuck. */
@@ -70,7 +76,10 @@ async function storm(
   atEnd(() => rmSync(directory, { recursive: true, force: true }));
   const redis = options.ledger === 'redis' ? await startRedis({ dir: directory }) : null;
   if (redis) atEnd(() => redis.stop());
-  const address = redis?.url ?? join(directory, 'ledger.db');
+  const own = redis?.url ?? (options.ledger === 'embedded' ? join(directory, 'ledger.db') : null);
+  const address = own ?? options.ledger;
+  // What earlier runs left in a ledger that is not ours is not judged.
+  const namespace = own ? NAMESPACE : `${NAMESPACE}-${options.seed}-${Date.now()}`;
 
   const servers: ScriptedServer[] = [];
   for (let nth = 0; nth < options.servers; nth++) {
@@ -81,13 +90,13 @@ async function storm(
   }
   signal.throwIfAborted();
 
-  const fleet = new Fleet(options.executors, { ledger: address, urls: servers.map(({ url }) => url) });
+  const fleet = new Fleet(options.executors, { ledger: address, namespace, urls: servers.map(({ url }) => url) });
   atEnd(() => fleet.close());
   for (let slot = 0; slot < fleet.size; slot++) await fleet.ready(slot, signal);
 
   const targets = servers.map(({ url }, nth) => ({ url, atOnce: nth > 0 }));
   const load = new Load(fleet, targets, new Random(options.seed));
-  const monkey = new Monkey({ fleet, redis, servers }, new Random(options.seed ^ 0x5eed));
+  const monkey = new Monkey({ fleet, redis, servers }, new Random(options.seed ^ 0x5eed), options.rounds);
   // Also after Ctrl-C: no outage ends after its victim was closed.
   atEnd(() => {
     load.stop();
@@ -110,11 +119,15 @@ async function storm(
 
   const loading = load.run(options.rate);
   const raging = monkey.run();
+  // Where the storm ends early, nobody asks what became of it.
+  const failing = options.failover === null ? null : failover(options.failover, (options.seconds * 1_000) / 2, signal);
+  failing?.catch(() => undefined);
   for (const end = began + options.seconds * 1_000; Date.now() < end; ) {
     await sleep(Math.max(1, Math.min(PROGRESS_MS, end - Date.now())), undefined, { signal });
     tell('storm', null);
   }
   load.stop();
+  const failed = await failing;
   await Promise.all([monkey.heal(), loading, raging]);
 
   const healed = Date.now();
@@ -122,7 +135,7 @@ async function storm(
   while (load.pending > 0 && Date.now() - healed < patienceMs) {
     await sleep(250, undefined, { signal });
   }
-  const ledger = await openLedger(address, { namespace: NAMESPACE });
+  const ledger = await openLedger(address, { namespace });
   atEnd(() => ledger.close());
   let toldAt = 0;
   const restless = await settle(ledger, servers, patienceMs, (count) => {
@@ -136,10 +149,19 @@ async function storm(
   // The consumers are gone before the recording reads the outbox: nobody else takes a row from here on.
   await fleet.close();
   const troubles: Violation[] = fleet.troubles.map((what) => ({ row: 'process', callNode: '(executors)', what }));
+  if (failed) troubles.push({ row: 'failover', callNode: '(ledger)', what: failed });
   if (load.pending > 0)
     troubles.push({ row: 'B4', callNode: '(load)', what: `${load.pending} calls that no executor took` });
   const judgement = await judge(ledger, servers, fleet.deliveries, [...restless, ...troubles]);
   return { ...judgement, made: load.made, cancels: load.cancels, deeds: monkey.deeds, settledInMs };
+}
+
+/** Answers what went wrong. */
+async function failover(command: string, afterMs: number, signal: AbortSignal): Promise<string | null> {
+  await sleep(afterMs, undefined, { signal });
+  const child = spawn(command, { shell: true, stdio: ['ignore', 'inherit', 'inherit'] });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code === 0 ? null : `\`${command}\` ended with ${code}`;
 }
 
 const isOver = (state: string) => ['ACCEPTED', 'CANCELLED_ACCEPTED', 'NOT_SUBMITTED', 'GIVEN_UP'].includes(state);

@@ -9,22 +9,23 @@ import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { consumeReady, Executor, LedgerUnavailable, type OperationLedger } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
 import { openLedger } from '../../persistence/index.ts';
-import { type Answer, NAMESPACE, type Order, POLICY, type WorkerLine, type WorkerOrders } from './protocol.ts';
+import { type Answer, LEASE_MS, type Order, POLICY, type WorkerLine, type WorkerOrders } from './protocol.ts';
 
 const orders = JSON.parse(process.argv[2] ?? '{}') as WorkerOrders;
 const say = (line: WorkerLine) => writeWhole(Buffer.from(`${JSON.stringify(line)}\n`));
 process.stdin.on('end', () => process.exit(0));
 
-const ledger = await insist(() => openLedger(orders.ledger, { namespace: NAMESPACE }));
+const ledger = await insist(() => openLedger(orders.ledger, { namespace: orders.namespace }));
 const executor = new Executor({
   ledger,
-  namespace: NAMESPACE,
+  namespace: orders.namespace,
   protocols: [mcp20251125()],
   endpoints: orders.urls.map((url) => ({ kind: 'http', url })),
   policy: POLICY,
-  leaseMs: 1_500,
+  leaseMs: LEASE_MS,
   requestTimeoutMs: 2_500,
   processTimeoutMs: 3_000,
+  graceMs: 500,
   rate: { qps: 500, burst: 500 },
   approval: {
     // An answer says which question it is meant for.

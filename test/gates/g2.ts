@@ -28,7 +28,11 @@ export async function g2(run: Run): Promise<Judged> {
     closers.push(() => redis.stop());
     const { servers, close } = await startServers(SERVERS);
     closers.push(close);
-    const fleet = new Fleet(PROCESSES, { ledger: redis.url, urls: servers.map(({ url }) => url) });
+    const fleet = new Fleet(PROCESSES, {
+      ledger: redis.url,
+      namespace: NAMESPACE,
+      urls: servers.map(({ url }) => url),
+    });
     closers.push(() => fleet.close());
     return await repeat(run, redis.url, servers, fleet);
   } finally {

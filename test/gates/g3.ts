@@ -1,6 +1,6 @@
 /**
- * G3: poll amplification. Many operations at once on one server, through several executors, all wanting to poll far more
- * often than the server may be asked. Counted at the server, in every sliding second.
+ * G3: poll amplification. Many operations at once on one server, through eight executors with clocks 30 s apart, all wanting
+ * to poll far more often than the server may be asked. Counted at the server, in every sliding second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { standings } from '../chaos/judge.ts';
@@ -11,12 +11,15 @@ import { type Judged, type Run, whole } from './gate.ts';
 
 /** What is asked about operations; the declarations of a server are read once per submission, before there is one. */
 const ABOUT_OPERATIONS = new Set(['tools/call', 'tasks/get', 'tasks/result', 'tasks/cancel', 'dev.toolop/lookup']);
+const EXECUTORS = 8;
+const CLOCKS_APART_MS = 30_000;
 const PATIENCE_MS = 240_000;
 
 export function g3({ sizes, seed, signal, progress }: Run): Promise<Judged> {
   const rate = { qps: sizes.qps, burst: sizes.burst };
   const executor = { policy: { ...FAST, waitBudgetMs: 600_000 }, leaseMs: 5_000, requestTimeoutMs: 10_000, rate };
-  return Field.play({ servers: [{}], executors: 3, executor }, signal, async (field) => {
+  const options = { servers: [{}], executors: EXECUTORS, clocksApartMs: CLOCKS_APART_MS, executor };
+  return Field.play(options, signal, async (field) => {
     const random = new Random(seed);
     const calls = Array.from({ length: sizes.concurrent }, (_, nth) =>
       field.call(0, { callNode: `polled-${nth}`, deeds: [], ms: random.between(500, 4_000), pollInterval: 50 }),
@@ -42,7 +45,7 @@ export function g3({ sizes, seed, signal, progress }: Run): Promise<Judged> {
     const limit = rate.qps + rate.burst;
     const lasted = Math.max(...times) - Math.min(...times);
     return {
-      ran: 'requests at one server, 3 executors',
+      ran: `requests at one server, ${EXECUTORS} executors`,
       count: times.length,
       figure: `${second} in the busiest second`,
       limit: `${limit} (${rate.qps}/s + a burst of ${rate.burst})`,

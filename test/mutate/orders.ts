@@ -197,8 +197,8 @@ const requeued = (drive, issued) => [\n`,
     file: 'machines/actor/executor.ts',
     edits: [
       [
-        '    await this.env.ledger.heartbeat(this.processId, this.options.processTimeoutMs ?? 20_000);\n    this.#started = true;\n    this.#scheduler.start();\n',
-        '    this.#started = true;\n    this.#scheduler.start();\n    await this.env.ledger.heartbeat(this.processId, this.options.processTimeoutMs ?? 20_000);\n',
+        '    const alive = await this.#scheduler.giveSignOfLife();\n    this.#started = true;\n    this.#scheduler.start(alive);\n',
+        '    this.#started = true;\n    this.#scheduler.start([]);\n    await this.#scheduler.giveSignOfLife();\n',
       ],
     ],
   },

@@ -61,8 +61,10 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       expect(await target.create(step(operationId, change), null)).toMatchObject({ kind: 'created' });
       return operationId;
     };
-    const claim = (owner: string, limit = 10, scopes = ['endpoint:e']) =>
-      ledger.claimDue({ owner, scopes, limit, leaseMs: 1000 });
+    const claim = async (owner: string, limit = 10, scopes = ['endpoint:e']) => {
+      const { claimed, nextDueAt } = await ledger.claimDue({ owner, scopes, limit, leaseMs: 1000 });
+      return { claimed, nextDueAt };
+    };
 
     const partitionKey = (operationId: string, name: string): string =>
       `toolop:1:{${NAMESPACE}/${operationId.slice(0, 3)}}:${name}`;
@@ -333,33 +335,139 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect((await claim('b')).claimed[0]).toMatchObject({ revision: '2' });
       });
 
-      it('answers a repeated claim as the first time, and claims nothing that is not due', async () => {
-        const operationId = await create({ dueAt: clock + 10 });
-        const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
-        const host = await store.host();
-        const claimOne = (command: string) =>
-          runOnHistory(
+      /** Runs the script itself, in the first partition. */
+      const claimer =
+        (host: ScriptHost, owner: string) =>
+        async (commandId: string, limit = 10, overdueMs = 0) => {
+          const keys = new Keys(NAMESPACE).partition(0);
+          const [now, next, rows] = (await runOnHistory(
             host,
             keys,
             'claim',
-            [keys.operation(operationId), keys.due('endpoint:e')],
-            [String(clock), operationId, command, 'a', '1000'],
-          );
-        expect(await claimOne('early')).toEqual(['waits']);
-        clock += 10;
-        const first = await claimOne('due');
-        expect(first).toEqual(['claimed', expect.arrayContaining(['a'])]);
-        clock += 1;
-        expect(await claimOne('due')).toEqual(first);
-        const last = {
-          ...step(operationId, { dueAt: null }),
-          expectedRevision: '1',
-          leaseOwner: 'a',
-          releaseLease: true,
+            [keys.operationPrefix, keys.claims, keys.claimEnds, keys.due('endpoint:e')],
+            [String(clock), commandId, owner, '1000', String(limit), String(overdueMs)],
+          )) as [string, string, (string | string[])[]];
+          const ids = rows.filter((row): row is string => typeof row === 'string');
+          return { late: Number(now) - clock, next: next === '' ? null : Number(next) - clock, ids, rows };
         };
-        await ledger.commit(last);
-        expect(await claimOne('late')).toEqual(['waits']);
+      /** Creates that many in the first partition, each due at a time of its own. */
+      const createHere = async (count: number, dueAt: number): Promise<string[]> => {
+        const ids: string[] = [];
+        while (ids.length < count) {
+          const operationId = newOperation(ledger);
+          if (ledger.partitionOf(operationId) !== 0) continue;
+          await ledger.create(step(operationId, { dueAt: dueAt + ids.length }), null);
+          ids.push(operationId);
+        }
+        return ids;
+      };
+
+      it('B8: one script takes the earliest of what is due, up to the limit, and says when to look again', async () => {
+        const host = await store.host();
+        const here = claimer(host, 'a');
+        const ids = await createHere(5, clock + 10);
+        expect(await here('early')).toMatchObject({ late: 0, next: 10, ids: [] });
+        clock += 12;
+        expect(await here('some', 2)).toMatchObject({ next: 0, ids: ids.slice(0, 2) });
+        const one = await here('one more', 1);
+        expect(one).toMatchObject({ next: 1, ids: [ids[2]] });
+        expect(one.rows[1]).toEqual([
+          '1',
+          expect.any(String),
+          'WORKING',
+          'endpoint:e',
+          String(clock),
+          'a',
+          '1',
+          String(clock + 1000),
+        ]);
+        clock += 5;
+        expect(await here('the rest')).toMatchObject({ next: 995, ids: ids.slice(3) });
         await host.close();
+      });
+
+      it('answers a repeated claim as the first time, and takes nothing new for it', async () => {
+        const host = await store.host();
+        const [a, b] = [claimer(host, 'a'), claimer(host, 'b')];
+        const ids = await createHere(3, 1);
+        const first = await a('command-1', 2);
+        expect(first.ids).toEqual(ids.slice(0, 2));
+        clock += 1;
+        expect((await a('command-1', 2)).rows).toEqual(first.rows);
+        expect((await b('command-1', 2)).ids).toEqual(ids.slice(2));
+        // What the owner gave back meanwhile is not its own any more.
+        await ledger.releaseLease(ids[0] as string, 'a', '1', clock + 5000, '1');
+        expect((await a('command-1', 2)).ids).toEqual([ids[1]]);
+        // An empty claim in between changes nothing; one that took something does.
+        await a('command-2');
+        expect((await a('command-1', 2)).ids).toEqual([ids[1]]);
+        const [other] = await createHere(1, 2);
+        expect((await a('command-3')).ids).toEqual([other]);
+        expect((await a('command-1', 2)).ids).toEqual([]);
+        expect((await a('command-3')).ids).toEqual([other]);
+        await host.close();
+      });
+
+      it('forgets a claim when its leases are over: the same command is a new claim then', async () => {
+        const host = await store.host();
+        const ids = await createHere(1, 1);
+        await claimer(host, 'a')('command');
+        clock += 999;
+        expect((await claimer(host, 'a')('command')).rows[1]).toContain(String(clock + 1));
+        clock += 1;
+        const again = await claimer(host, 'a')('command');
+        expect(again.ids).toEqual(ids);
+        expect(again.rows[1]).toEqual(expect.arrayContaining(['2', String(clock + 1000)]));
+        clock += 1000;
+        expect(await claimer(host, 'b')('nothing', 0)).toMatchObject({ next: 0, ids: [] });
+        const keys = new Keys(NAMESPACE).partition(0);
+        expect(await host.run('entries', [keys.claims], [String(clock)])).toEqual([]);
+        await host.close();
+      });
+
+      it('B8: leaves what is not overdue for long enough to others, and says when it will be', async () => {
+        const operationId = await create({ dueAt: clock + 100 });
+        const partition = ledger.partitionOf(operationId) as number;
+        const ask = { owner: 'a', scopes: ['endpoint:e', 'endpoint:f'], limit: 10, leaseMs: 1000 };
+        const patient = { ...ask, overdueMs: (_: number, scope: string) => (scope === 'endpoint:e' ? 2000 : 0) };
+        expect(await ledger.claimDue(patient)).toEqual({
+          claimed: [],
+          now: clock,
+          nextDueAt: clock + 2100,
+          nextDue: new Map([[partition, clock + 2100]]),
+          regressed: new Map(),
+        });
+        clock += 2099;
+        expect(await ledger.claimDue(patient)).toMatchObject({ claimed: [], nextDueAt: clock + 1 });
+        clock += 1;
+        expect((await ledger.claimDue(patient)).claimed.map((record) => record.operationId)).toEqual([operationId]);
+        expect(await ledger.claimDue({ ...patient, owner: 'b' })).toMatchObject({ nextDueAt: clock + 1000 + 2000 });
+        expect(await ledger.claimDue({ ...ask, owner: 'b' })).toMatchObject({ nextDueAt: clock + 1000 });
+      });
+
+      it('looks only into the partitions that it is told, and answers each on its own', async () => {
+        const namespace = unique('parts');
+        const many = await open({ namespace, partitions: 4 });
+        const ids = Array.from({ length: 12 }, () =>
+          many.operationIdOf({ namespace, principal: 'p', callNodeId: unique('node') }),
+        );
+        await Promise.all(ids.map((id) => many.create(step(id, { dueAt: clock + (many.partitionOf(id) ?? 9) }), null)));
+        const inside = (...partitions: number[]) =>
+          ids.filter((id) => partitions.includes(many.partitionOf(id) ?? 9)).sort();
+        clock += 3;
+        const ask = { owner: 'a', scopes: ['endpoint:e'], limit: 100, leaseMs: 1000 };
+        const { claimed, nextDue } = await many.claimDue({ ...ask, partitions: [1, 3] });
+        expect(claimed.map((record) => record.operationId).sort()).toEqual(inside(1, 3));
+        for (const partition of [0, 2]) expect(nextDue.has(partition)).toBe(false);
+        for (const partition of [1, 3])
+          expect(nextDue.get(partition)).toBe(inside(partition).length > 0 ? clock + 1000 : undefined);
+        const rest = await many.claimDue({ ...ask, partitions: [0, 1, 2] });
+        expect(rest.claimed.map((record) => record.operationId).sort()).toEqual(inside(0, 2));
+        await expect(many.claimDue({ ...ask, partitions: [4] })).rejects.toThrow('no partition 4');
+        expect(many.partitions).toBe(4);
+        expect(
+          ['', 'p04.', `p04.${'0'.repeat(64)}`, `p00.${'0'.repeat(64)}`].map((id) => many.partitionOf(id)),
+        ).toEqual([null, null, null, 0]);
       });
 
       it('a due time whose record is gone is nobody’s', async () => {
@@ -1096,9 +1204,10 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         ]);
         // The others go on, and what can be claimed is.
         const elsewhere = await Promise.all(Array.from({ length: 12 }, () => createElsewhere()));
-        const { claimed, regressed } = await claim('a', 20);
+        const ask = { owner: 'a', scopes: ['endpoint:e'], limit: 20, leaseMs: 1000 };
+        const { claimed, regressed } = await ledger.claimDue(ask);
         expect(claimed.map(({ operationId }) => operationId).sort()).toEqual(elsewhere.sort());
-        expect(regressed).toMatchObject([refused]);
+        expect([...regressed.values()]).toMatchObject([refused]);
       });
       const createElsewhere = async (): Promise<string> => {
         for (;;) {
@@ -1227,6 +1336,43 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
     });
 
     describe('processes', () => {
+      it('answers a sign of life with who is alive and whom each serves', async () => {
+        expect(await ledger.heartbeat('1', 1000, ['endpoint:a', 'endpoint:b'])).toEqual([
+          { processId: '1', scopes: ['endpoint:a', 'endpoint:b'] },
+        ]);
+        await ledger.heartbeat('2', 5000, ['endpoint:a']);
+        clock += 999;
+        await ledger.heartbeat('2', 5000, ['endpoint:c']);
+        const third = await ledger.heartbeat('3', 1000);
+        expect(third).toEqual([
+          { processId: '1', scopes: ['endpoint:a', 'endpoint:b'] },
+          { processId: '3', scopes: [] },
+          { processId: '2', scopes: ['endpoint:c'] },
+        ]);
+        clock += 1;
+        expect((await ledger.heartbeat('3', 1000)).map(({ processId }) => processId)).toEqual(['3', '2']);
+        const host = await store.host();
+        const keys = new Keys(NAMESPACE);
+        expect(((await host.run('entries', [keys.served], [String(clock)])) as string[]).length).toBe(4);
+        await host.close();
+        // An older program says nothing, a newer one perhaps something else: both are alive.
+        await store.plant(keys.served, '2', null);
+        await store.plant(keys.served, '3', '{');
+        expect(await ledger.heartbeat('4', 1)).toEqual([
+          { processId: '4', scopes: [] },
+          { processId: '3', scopes: [] },
+          { processId: '2', scopes: [] },
+        ]);
+      });
+
+      it('names the dead of the partitions that it is asked about', async () => {
+        const operationId = await create({ scope: 'process:1' });
+        const partition = ledger.partitionOf(operationId) as number;
+        const others = [...Array(ledger.partitions).keys()].filter((other) => other !== partition);
+        expect(await ledger.deadScopes(others)).toEqual([]);
+        expect(await ledger.deadScopes([partition])).toEqual(['process:1']);
+      });
+
       it('names the scopes that dead processes left waiting', async () => {
         await ledger.heartbeat('1', 1000);
         await ledger.heartbeat('2', 5000);

@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import type { Reconciliation } from '../../machines/actor/commands.ts';
-import { Executor, type ToolCall } from '../../machines/index.ts';
+import { Executor, type ExecutorOptions, systemClock, type ToolCall } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
 import { openLedger } from '../../persistence/index.ts';
 import type { Control } from './scripted/options.ts';
@@ -40,11 +40,19 @@ export interface ExecutorOrders {
   readonly answerWith?: Record<string, string>;
   readonly policy?: ToolCall['policy'];
   readonly executionEpoch?: number;
+  /** By how much every clock of this process is ahead of the machine's, ms. */
+  readonly aheadMs?: number;
+  readonly options?: Pick<ExecutorOptions, 'rate' | 'processTimeoutMs' | 'graceMs' | 'lookEveryMs'>;
 }
 
 const say = (line: unknown) => writeSync(1, `${JSON.stringify(line)}\n`);
 const orders = JSON.parse(process.argv[2] ?? '{}') as ExecutorOrders;
 
+const { aheadMs } = orders;
+if (aheadMs !== undefined) {
+  const { now } = Date;
+  Date.now = () => now() + aheadMs;
+}
 const ledger = await openLedger(orders.ledger, { namespace: orders.namespace });
 const executor = new Executor({
   ledger,
@@ -52,6 +60,11 @@ const executor = new Executor({
   protocols: [mcp20251125(), mcp20260728()],
   leaseMs: orders.leaseMs,
   processTimeoutMs: 2_000,
+  graceMs: 300,
+  ...orders.options,
+  ...(aheadMs === undefined
+    ? {}
+    : { clock: { ...systemClock, monotonic: () => systemClock.monotonic() + 1_000_000 + aheadMs } }),
   ...(orders.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: orders.requestTimeoutMs }),
   ...(orders.executionEpoch === undefined ? {} : { executionEpoch: orders.executionEpoch }),
   ...(orders.policy === undefined ? {} : { policy: orders.policy }),

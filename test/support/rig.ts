@@ -73,6 +73,7 @@ export async function startRig(kind: LedgerKind): Promise<Rig> {
         leaseMs: 1_500,
         requestTimeoutMs: 2_000,
         processTimeoutMs: 2_000,
+        graceMs: 300,
         rate: { qps: 1_000, burst: 1_000 },
         ...options,
       });

@@ -1,6 +1,12 @@
 /** What a gate plays on: a Redis of its own, servers behind fronts, executors of this process that share one ledger. */
 import { mcp20251125 } from '../../../adapters/mcp-2025-11-25/index.ts';
-import { Executor, type ExecutorOptions, type OperationLedger, type ToolCall } from '../../../machines/index.ts';
+import {
+  Executor,
+  type ExecutorOptions,
+  type OperationLedger,
+  systemClock,
+  type ToolCall,
+} from '../../../machines/index.ts';
 import { openLedger } from '../../../persistence/index.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { ScriptedOptions } from '../../support/scripted/options.ts';
@@ -15,6 +21,8 @@ export interface FieldOptions {
   readonly servers: readonly Partial<ScriptedOptions>[];
   readonly executors: number;
   readonly executor: Partial<ExecutorOptions>;
+  /** How far the clock of each executor is ahead of the one before it, ms. */
+  readonly clocksApartMs?: number;
 }
 
 export class Field {
@@ -71,6 +79,7 @@ export class Field {
   }
 
   async #start(nth: number): Promise<Executor> {
+    const { clocksApartMs = 0 } = this.options;
     const ledger = await openLedger(this.address, { namespace: NAMESPACE });
     this.#closers.push(() => ledger.close());
     const executor = new Executor({
@@ -78,6 +87,9 @@ export class Field {
       namespace: NAMESPACE,
       protocols: [mcp20251125({ clientInfo: { name: `executor ${nth}`, version: '1' } })],
       endpoints: this.servers.map(({ url }) => ({ kind: 'http', url })),
+      ...(clocksApartMs === 0
+        ? {}
+        : { clock: { ...systemClock, monotonic: () => systemClock.monotonic() + nth * clocksApartMs } }),
       ...this.options.executor,
     });
     this.#closers.push(() => executor.stop());

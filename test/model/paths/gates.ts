@@ -203,8 +203,10 @@ export class GatedExecutor {
     const { ledger } = this;
     const own: Partial<OperationLedger> = {
       claimDue: async (ask) => {
-        if (this.#claims === 0) return { claimed: [], nextDueAt: null };
-        const found = await ledger.claimDue({ ...ask, limit: 1 });
+        if (this.#claims === 0)
+          return { claimed: [], now: 0, nextDueAt: null, nextDue: new Map(), regressed: new Map() };
+        // The walk says who claims.
+        const found = await ledger.claimDue({ ...ask, limit: 1, overdueMs: () => 0 });
         if (found.claimed.length > 0) this.#claims = 0;
         return found;
       },
