@@ -67,7 +67,10 @@ export interface Step {
   readonly payloads: readonly PayloadWrite[];
   /** `null`: nothing worth a line (an unchanged status). */
   readonly history: HistoryEntry | null;
-  /** The adapter under which this step lets something be created at a server: taken only while that is active (R4). */
+  /**
+   * The adapter under which this step lets something be created at a server: taken only while that is active (R4), while
+   * creating is switched on, and under an execution epoch that is not over (R3).
+   */
   readonly creates?: string;
 }
 
@@ -82,17 +85,30 @@ export interface SwitchedOff {
   readonly state: AdapterState;
 }
 
+/** R3: the ledger's execution epoch is newer than the one of the step, or of the asker: nothing was written. */
+export interface EpochOver {
+  readonly kind: 'epochOver';
+  /** The epoch of the ledger. */
+  readonly epoch: number;
+}
+/** R3: creating operations is switched off for the fleet: nothing was written. */
+export interface CreationOff {
+  readonly kind: 'creationOff';
+}
+/** Nothing may be created, neither a record nor, by sending it, an operation at a server. */
+export type NotCreated = EpochOver | CreationOff | SwitchedOff;
+
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly record: StoredRecord }
   /** The call node has a record already; compare its request digest before using it. */
   | { readonly kind: 'exists'; readonly record: StoredRecord }
-  | SwitchedOff;
+  | NotCreated;
 
 export type CommitAnswer =
   | { readonly kind: 'committed'; readonly revision: string }
   | { readonly kind: 'conflict'; readonly revision: string }
   | { readonly kind: 'missing' }
-  | SwitchedOff;
+  | NotCreated;
 
 export type AcceptAnswer =
   | { readonly kind: 'accepted'; readonly revision: string }
@@ -148,13 +164,21 @@ export interface OperationLedger {
     },
   ): Promise<AcceptAnswer>;
 
-  /** Leases what is due and can be served by `scopes`. `nextDueAt`: when to ask again at the latest (null: nothing waits). */
+  /**
+   * Leases what is due and can be served by `scopes`. `nextDueAt`: when to ask again at the latest (null: nothing waits).
+   * `epochOver`: the ledger's epoch, newer than the asker's: an executor of an older epoch gets nothing any more (R3).
+   */
   claimDue(ask: {
     readonly owner: string;
     readonly scopes: readonly string[];
     readonly limit: number;
     readonly leaseMs: number;
-  }): Promise<{ readonly claimed: readonly StoredRecord[]; readonly nextDueAt: number | null }>;
+    readonly executionEpoch: number;
+  }): Promise<{
+    readonly claimed: readonly StoredRecord[];
+    readonly nextDueAt: number | null;
+    readonly epochOver?: number;
+  }>;
   /** `null`: the lease is somebody else's by now. */
   renewLease(
     operationId: string,
@@ -205,6 +229,24 @@ export interface OperationLedger {
   /** The switch of an adapter as the partition of this operation has it. */
   adapterState(adapter: string, operationId: string): Promise<AdapterState>;
 
+  /**
+   * Raises the execution epoch in every partition, one after the other (R3): when this resolves all have it, and no step of
+   * an older epoch creates or sends anything any more. No partition ever goes back. Where it rejects, some have it: raising
+   * again completes it. `to`: this epoch (again and again: the same), default the newest of any partition plus one; an older
+   * one than the ledger's is refused with a `RangeError`. Answers the epoch that all partitions have at least.
+   */
+  raiseEpoch(to?: number): Promise<number>;
+  /** The execution epoch that an executor begins under: the newest of any partition. */
+  epoch(): Promise<number>;
+  /** The execution epoch of each partition. They differ while a raise is under way, or was interrupted. */
+  epochs(): Promise<readonly number[]>;
+  /** Switches creating on or off in every partition, one after the other, as `setAdapter` does (R3). */
+  setCreation(allowed: boolean): Promise<void>;
+  /** Whether operations may be created, by partition. */
+  creation(): Promise<readonly boolean[]>;
+  /** The same switches as the partition of this operation has them. */
+  creationOf(operationId: string): Promise<{ readonly allowed: boolean; readonly epoch: number }>;
+
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
   /** `false`: the lease was lost; somebody else will consume the row. */
   ackReady(row: ReadyRow, consumer: string): Promise<boolean>;
@@ -217,6 +259,9 @@ export interface OperationLedger {
   durability(): Promise<{ readonly acceptable: boolean; readonly statement: string; readonly facts: Json }>;
   close(): Promise<void>;
 }
+
+/** What `onChange` names when the execution epoch was raised: no operation is called so. */
+export const EPOCH_RAISED = 'epoch';
 
 /** The store could not be asked, or did not answer: whether the step was taken is unknown. */
 export class LedgerUnavailable extends Error {

@@ -77,5 +77,9 @@ export function partitionName(partition: number): string {
   return `p${String(partition).padStart(2, '0')}`;
 }
 
+/** The execution epoch of the fleet among the switches of a partition (R3); missing: 1. */
+export const EPOCH_SWITCH = 'epoch';
+/** Whether operations may be created (R3): `on` or `off`; missing: `on`. */
+export const CREATION_SWITCH = 'creation';
 /** The name of an adapter's switch among those of a partition (R4). */
 export const adapterSwitch = (adapter: string): string => `adapter:${adapter}`;

@@ -35,6 +35,7 @@ export class Leases {
   async claimDue(ask: ClaimAsk): Promise<ClaimAnswer> {
     const records: StoredRecord[] = [];
     let nextDueAt = Number.POSITIVE_INFINITY;
+    let epochOver: number | undefined;
     const askAgainAt = (at: number): void => {
       nextDueAt = Math.min(nextDueAt, at);
     };
@@ -56,12 +57,16 @@ export class Leases {
             const record = toRecord(row.operationId, answer[1]);
             records.push(record);
             if (record.lease) askAgainAt(record.lease.until);
+          } else if (answer[0] === 'epoch-over') {
+            epochOver = answer[1];
           } else {
             row.queue.skip += 1;
             if (answer[0] === 'held') askAgainAt(answer[1]);
           }
         }
       }
+      // Whoever is told so in one partition gets nothing in any other for long.
+      if (epochOver !== undefined) return { claimed: records, nextDueAt: null, epochOver };
       if (records.length >= ask.limit) {
         if (due.length > 0 || maybeMore.length > 0) askAgainAt(now);
         break;
@@ -116,8 +121,8 @@ export class Leases {
     const { queue, operationId } = row;
     const answer = await this.#store.write(claimed, {
       script: 'claim',
-      keys: [queue.partition.operation(operationId), queue.partition.due(queue.scope)],
-      args: [operationId, randomUUID(), ask.owner, wholeMs(ask.leaseMs)],
+      keys: [queue.partition.operation(operationId), queue.partition.due(queue.scope), queue.partition.switches],
+      args: [operationId, randomUUID(), ask.owner, wholeMs(ask.leaseMs), String(ask.executionEpoch)],
     });
     return [row, answer] as const;
   }

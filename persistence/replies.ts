@@ -23,8 +23,16 @@ export function toRecord(operationId: string, fields: z.output<typeof recordFiel
 
 export const loaded = z.union([z.tuple([]), recordFields]);
 export const adapterState = z.enum(['active', 'draining', 'disabled']);
-const switchedOff = z.tuple([z.literal('switched-off'), adapterState]);
-export const created = z.union([z.tuple([z.enum(['created', 'exists']), recordFields]), switchedOff]);
+export const executionEpoch = digits.transform(Number).refine((epoch) => Number.isSafeInteger(epoch) && epoch >= 1);
+export const creationSwitch = z.enum(['on', 'off']);
+const epochOver = z.tuple([z.literal('epoch-over'), executionEpoch]);
+/** Why nothing may be created. */
+const refused = [
+  epochOver,
+  z.tuple([z.literal('creation-off')]),
+  z.tuple([z.literal('switched-off'), adapterState]),
+] as const;
+export const created = z.union([z.tuple([z.enum(['created', 'exists']), recordFields]), ...refused]);
 const missing = z.tuple([z.literal('missing')]);
 const conflict = z.tuple([z.literal('conflict'), digits]);
 const otherScope = z.tuple([z.literal('scope'), text]);
@@ -33,7 +41,7 @@ export const committed = z.union([
   missing,
   conflict,
   otherScope,
-  switchedOff,
+  ...refused,
 ]);
 export const accepted = z.union([
   z.tuple([z.literal('accepted'), digits]),
@@ -59,6 +67,7 @@ export const claimed = z.union([
   z.tuple([z.literal('claimed'), recordFields]),
   z.tuple([z.literal('held'), milliseconds]),
   z.tuple([z.literal('waits')]),
+  epochOver,
 ]);
 export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
 export const released = z.tuple([z.enum(['released', 'lost'])]);

@@ -20,6 +20,7 @@ export const scriptNames = [
   'peek',
   'permit',
   'processes',
+  'raise',
   'read',
   'release',
   'renew',

@@ -1,9 +1,11 @@
+import type { z } from 'zod';
 import { sha256 } from '../machines/digest.ts';
 import type {
   AcceptAnswer,
   AcceptFields,
   CommitAnswer,
   CreateAnswer,
+  NotCreated,
   OperationLedger,
   Step,
 } from '../machines/operation-ledger.ts';
@@ -41,8 +43,13 @@ export class Steps {
       ],
       nudge: step.operationId,
     });
-    if (answer[0] === 'switched-off') return { kind: 'switchedOff', state: answer[1] };
-    return { kind: answer[0], record: toRecord(step.operationId, answer[1]) };
+    switch (answer[0]) {
+      case 'created':
+      case 'exists':
+        return { kind: answer[0], record: toRecord(step.operationId, answer[1]) };
+      default:
+        return notCreated(answer);
+    }
   }
 
   async commit(step: Parameters<OperationLedger['commit']>[0]): Promise<CommitAnswer> {
@@ -66,10 +73,11 @@ export class Steps {
         return { kind: 'missing' };
       case 'scope':
         throw scopeChanged(step, answer[1]);
-      case 'switched-off':
-        return { kind: 'switchedOff', state: answer[1] };
-      default:
+      case 'committed':
+      case 'conflict':
         return { kind: answer[0], revision: answer[1] };
+      default:
+        return notCreated(answer);
     }
   }
 
@@ -109,6 +117,22 @@ export class Steps {
     for (const { digest, text } of step.payloads) {
       refuseLarger(`payload ${digest}`, step.operationId, text, this.#limits.payloadBytes);
     }
+  }
+}
+
+type Refused = Extract<
+  z.output<typeof created>,
+  readonly ['epoch-over' | 'creation-off' | 'switched-off', ...unknown[]]
+>;
+
+function notCreated(answer: Refused): NotCreated {
+  switch (answer[0]) {
+    case 'epoch-over':
+      return { kind: 'epochOver', epoch: answer[1] };
+    case 'creation-off':
+      return { kind: 'creationOff' };
+    case 'switched-off':
+      return { kind: 'switchedOff', state: answer[1] };
   }
 }
 

@@ -18,6 +18,7 @@ import { type Log, silent } from './log.ts';
 import { readOutcome, type TerminalOutcome } from './outcome.ts';
 import { Scheduler } from './scheduler.ts';
 import { type Opened, OperationStore } from './store.ts';
+import { EpochIsOver, Tenure } from './tenure.ts';
 import { Watches } from './watches.ts';
 
 export interface ExecutorOptions {
@@ -27,6 +28,7 @@ export interface ExecutorOptions {
   readonly protocols: readonly OperationProtocol[];
   /** Servers whose operations this executor takes over, besides those it submits to. */
   readonly endpoints?: readonly Endpoint[];
+  /** R3. Default: the ledger's, as it is when the executor starts. */
   readonly executionEpoch?: number;
   readonly policy?: Partial<Policy>;
   /** ms. Renewed while an effect is in flight; a dead executor's operation comes back after it. */
@@ -44,7 +46,7 @@ export interface ExecutorOptions {
    * refused; the guards are asked again later, and the log says so. Default 60 s.
    */
   readonly guardTimeoutMs?: number;
-  /** R3: `false` stops creating; what is in flight goes on. */
+  /** R3: `false` stops creating by this executor; what is in flight goes on. The fleet's switch is `setCreation` of the ledger. */
   readonly creationAllowed?: () => boolean;
   readonly clock?: Clock;
   /** The chart, or a variant of it (tests). */
@@ -69,6 +71,10 @@ export class OperationParked extends Error {
   }
 }
 
+const NEWER_EPOCH =
+  'submit from an executor that was started since then; the same call node is the same operation there';
+const notCreated = (reason: string, next: string): SubmitAnswer => ({ kind: 'refused', reason, next });
+
 export class Executor {
   readonly env: Environment;
   readonly processId = randomUUID();
@@ -84,6 +90,7 @@ export class Executor {
     let intents = 0;
     this.#connections = new Connections(options.protocols, this.processId);
     for (const endpoint of options.endpoints ?? []) this.#connections.register(endpoint);
+    const tenure = new Tenure(options.ledger, options.executionEpoch ?? null);
     this.env = {
       ledger: options.ledger,
       store: new OperationStore({
@@ -97,7 +104,10 @@ export class Executor {
       clock,
       time: new LedgerTime(() => options.ledger.now(), clock),
       executorId,
-      executionEpoch: options.executionEpoch ?? 1,
+      tenure,
+      get executionEpoch() {
+        return tenure.epoch;
+      },
       leaseMs: options.leaseMs ?? 30_000,
       requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
       rate: options.rate ?? { qps: 10, burst: 10 },
@@ -108,6 +118,7 @@ export class Executor {
       log,
     };
     this.#watches = new Watches(this.env);
+    tenure.over.addEventListener('abort', () => this.#watches.close(), { once: true });
     this.#scheduler = new Scheduler({
       env: this.env,
       processId: this.processId,
@@ -116,10 +127,11 @@ export class Executor {
     });
   }
 
-  /** Begins to serve the ledger. */
+  /** Begins to serve the ledger, under its execution epoch. */
   async start(): Promise<this> {
     if (this.#started) return this;
     await this.env.time.sync();
+    await this.env.tenure.begin();
     const durability = await this.env.ledger.durability();
     this.env.log({
       level: durability.acceptable ? 'info' : 'warn',
@@ -133,6 +145,11 @@ export class Executor {
     this.#started = true;
     this.#scheduler.start();
     return this;
+  }
+
+  /** R3: aborts when the execution epoch of this executor is over. It serves nothing from then on; reading goes on. */
+  get epochOver(): AbortSignal {
+    return this.env.tenure.over;
   }
 
   /** Stops serving: what is in flight stays in the ledger for the next executor. Cancels nothing (B14). */
@@ -164,12 +181,13 @@ export class Executor {
     const request = requestOf(call);
     const known = await this.env.store.load(operationId);
     if (known) return this.#attach(call, known, request.digest);
+    await this.env.tenure.beginOnce();
+    if (this.epochOver.aborted) return notCreated((this.epochOver.reason as EpochIsOver).message, NEWER_EPOCH);
     if (!this.env.creationAllowed()) {
-      return {
-        kind: 'refused',
-        reason: 'creating operations is switched off',
-        next: 'what is in flight goes on; call again when creation is on',
-      };
+      return notCreated(
+        'creating operations is switched off',
+        'what is in flight goes on; call again when creation is on',
+      );
     }
     const protocol = call.protocol ?? this.options.protocols[0]?.id;
     if (protocol === undefined) throw new Error('this executor has no protocol adapter');
@@ -204,12 +222,22 @@ export class Executor {
       },
       this.#started ? { owner: this.env.executorId, ms: this.env.leaseMs } : null,
     );
-    if (created.kind === 'switchedOff') {
-      return {
-        kind: 'refused',
-        reason: `the adapter ${protocol} is ${created.state}: nothing new is submitted under it`,
-        next: 'use another adapter, or make this one active again; what is in flight goes on',
-      };
+    switch (created.kind) {
+      case 'epochOver': {
+        const over = new EpochIsOver(this.env.executionEpoch, created.epoch);
+        this.env.tenure.end(created.epoch);
+        return notCreated(over.message, NEWER_EPOCH);
+      }
+      case 'creationOff':
+        return notCreated(
+          'creating operations is switched off in this ledger',
+          'what is in flight goes on; call again, with the same call node, when an operator has switched creation on',
+        );
+      case 'switchedOff':
+        return notCreated(
+          `the adapter ${protocol} is ${created.state}: nothing new is submitted under it`,
+          'use another adapter, or make this one active again; what is in flight goes on',
+        );
     }
     if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);
     if (this.#started) this.#scheduler.take(created.record, askedAt);

@@ -4,10 +4,11 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { StoredRecord } from '../operation-ledger.ts';
-import { LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
-import { EpochIsOver, FAULT_MS, OperationDrive } from './drive.ts';
+import { EPOCH_RAISED, LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
+import { FAULT_MS, OperationDrive } from './drive.ts';
 import type { Environment } from './environment.ts';
 import { reclaimOwn } from './reclaim.ts';
+import { EpochIsOver } from './tenure.ts';
 
 /** Longest sleep between two looks at the ledger, ms: a nudge shortens it, a lost nudge costs at most this. */
 const IDLE_MS = 1_000;
@@ -30,6 +31,9 @@ export class Scheduler {
   readonly #drives = new Map<string, { readonly drive: OperationDrive; readonly ended: Promise<void> }>();
   /** Claimed once more while their drive was leaving: driven again after it. */
   readonly #again = new Set<string>();
+  /** Nothing is claimed any more, and the drives end: at a stop, and when the epoch is over. */
+  readonly #ending = new AbortController();
+  /** The loops end, too. */
   readonly #stop = new AbortController();
   #nudge = new AbortController();
   /** Ledger time of the next look, as far as it is known here. */
@@ -40,7 +44,9 @@ export class Scheduler {
   constructor(private readonly options: SchedulerOptions) {
     this.#env = options.env;
     // One signal for all drives: many listeners are meant.
-    setMaxListeners(0, this.#stop.signal);
+    setMaxListeners(0, this.#ending.signal);
+    const { over } = this.#env.tenure;
+    over.addEventListener('abort', () => void this.#leave(over.reason as EpochIsOver), { once: true });
   }
 
   start(): void {
@@ -50,11 +56,29 @@ export class Scheduler {
 
   /** Stops claiming, ends the waiting for answers (nothing is cancelled), gives leases back. */
   async stop(): Promise<void> {
+    this.#ending.abort();
     this.#stop.abort();
     this.#nudge.abort();
     this.#unsubscribe?.();
     await Promise.all(this.#loops);
     await Promise.all([...this.#drives.values()].map(({ ended }) => ended));
+  }
+
+  /**
+   * R3: the epoch is over, and this executor has nothing to do here any more. The answer to a call that it sent is waited for
+   * and told, and so long it counts as alive; all leases are given back.
+   */
+  async #leave({ message, current }: EpochIsOver): Promise<void> {
+    const { env, processId } = this.options;
+    const drives = this.#drives.size;
+    env.log({ level: 'warn', event: 'epoch.over', detail: { why: message, current, drives } });
+    this.#ending.abort();
+    await Promise.all([...this.#drives.values()].map(({ ended }) => ended));
+    this.#stop.abort();
+    this.#unsubscribe?.();
+    await Promise.all(this.#loops);
+    // What only this process could serve is somebody else's to park, now.
+    await env.ledger.heartbeat(processId, 1).catch(() => undefined);
   }
 
   /** Looks at the ledger now. */
@@ -80,7 +104,7 @@ export class Scheduler {
     const { env } = this.options;
     let drive: OperationDrive;
     try {
-      drive = new OperationDrive(env, record, askedAt, this.#stop.signal);
+      drive = new OperationDrive(env, record, askedAt, this.#ending.signal);
     } catch (error) {
       this.#unreadable(record, error);
       return;
@@ -101,7 +125,7 @@ export class Scheduler {
     const { env } = this.options;
     const askedAt = env.clock.monotonic();
     const current = await env.ledger.load(operationId).catch(() => null);
-    if (current?.lease?.owner !== env.executorId || this.#stop.signal.aborted) return;
+    if (current?.lease?.owner !== env.executorId || this.#ending.signal.aborted) return;
     const renewed = await env.ledger
       .renewLease(operationId, env.executorId, current.lease.epoch, env.leaseMs)
       .catch(() => null);
@@ -111,13 +135,14 @@ export class Scheduler {
   #changed(operationId: string): void {
     const running = this.#drives.get(operationId);
     if (running) running.drive.wake();
+    if (operationId === EPOCH_RAISED) void this.#env.tenure.look().catch(() => undefined);
     this.nudge();
   }
 
   async #claimLoop(): Promise<void> {
     const { env, concurrency } = this.options;
     let away = false;
-    while (!this.#stop.signal.aborted) {
+    while (!this.#ending.signal.aborted) {
       let sleepMs = IDLE_MS;
       this.#wakeAt = Number.POSITIVE_INFINITY;
       try {
@@ -125,13 +150,15 @@ export class Scheduler {
         const limit = Math.min(64, concurrency - this.#drives.size);
         if (limit > 0) {
           const askedAt = env.clock.monotonic();
-          const { claimed, nextDueAt } = await env.ledger.claimDue({
+          const { claimed, nextDueAt, epochOver } = await env.ledger.claimDue({
             owner: env.executorId,
             scopes: env.connections.scopes(),
             limit,
             leaseMs: env.leaseMs,
+            executionEpoch: env.executionEpoch,
           });
           for (const record of claimed) this.take(record, askedAt);
+          if (epochOver !== undefined) env.tenure.end(epochOver);
           this.#expect(claimed.length === limit ? 0 : nextDueAt);
         }
         if (away) env.log({ level: 'info', event: 'ledger.back' });
@@ -149,12 +176,12 @@ export class Scheduler {
   async #rest(longestMs: number, away: boolean): Promise<void> {
     const { clock, time } = this.#env;
     const end = clock.monotonic() + longestMs;
-    await clock.sleep(away ? longestMs : GATHER_MS, this.#stop.signal);
-    while (!this.#stop.signal.aborted && !away) {
+    await clock.sleep(away ? longestMs : GATHER_MS, this.#ending.signal);
+    while (!this.#ending.signal.aborted && !away) {
       this.#nudge = new AbortController();
       const ms = Math.min(end - clock.monotonic(), this.#wakeAt - time.now());
       if (ms <= 0) return;
-      await clock.sleep(ms, AbortSignal.any([this.#stop.signal, this.#nudge.signal]));
+      await clock.sleep(ms, AbortSignal.any([this.#ending.signal, this.#nudge.signal]));
     }
   }
 
@@ -166,18 +193,10 @@ export class Scheduler {
       try {
         await env.ledger.heartbeat(processId, processTimeoutMs);
         const silentMs = env.clock.monotonic() - heardAt;
-        if (silentMs > processTimeoutMs) await reclaimOwn(env, processId);
         heardAt = env.clock.monotonic();
-        const dead = await env.ledger.deadScopes();
-        if (dead.length > 0) {
-          const askedAt = env.clock.monotonic();
-          const { claimed } = await env.ledger.claimDue({
-            owner: env.executorId,
-            scopes: dead,
-            limit: 64,
-            leaseMs: env.leaseMs,
-          });
-          for (const record of claimed) this.take(record, askedAt);
+        if (await env.tenure.look()) {
+          if (silentMs > processTimeoutMs) await reclaimOwn(env, processId);
+          await this.#takeFromDead();
         }
       } catch (error) {
         env.log({ level: 'debug', event: 'housekeeping.failed', detail: { why: (error as Error).message } });
@@ -186,12 +205,29 @@ export class Scheduler {
     }
   }
 
+  async #takeFromDead(): Promise<void> {
+    const { env } = this.options;
+    const dead = await env.ledger.deadScopes();
+    if (dead.length === 0 || this.#ending.signal.aborted) return;
+    const askedAt = env.clock.monotonic();
+    const { claimed } = await env.ledger.claimDue({
+      owner: env.executorId,
+      scopes: dead,
+      limit: 64,
+      leaseMs: env.leaseMs,
+      executionEpoch: env.executionEpoch,
+    });
+    for (const record of claimed) this.take(record, askedAt);
+  }
+
   /** A drive that ended by an error has given its lease back, for later. */
   #fault(record: StoredRecord, error: unknown): void {
     const { env } = this.options;
-    if (error instanceof EpochIsOver) this.#stop.abort();
-    const known =
-      error instanceof EpochIsOver || error instanceof LedgerUnavailable || error instanceof LedgerIncompatible;
+    if (error instanceof EpochIsOver) {
+      env.tenure.end(error.current);
+      return;
+    }
+    const known = error instanceof LedgerUnavailable || error instanceof LedgerIncompatible;
     env.log({
       level: 'error',
       event: known ? 'drive.stopped' : 'drive.failed',

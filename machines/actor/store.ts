@@ -19,6 +19,7 @@ import {
   writeSnapshot,
 } from '../tool-operation/snapshot.ts';
 import { type Log, silent } from './log.ts';
+import { EpochIsOver } from './tenure.ts';
 
 /** A committed record, opened. */
 export interface Opened {
@@ -147,9 +148,9 @@ export class OperationStore {
         context: { ...next.context, updatedAt: event.at },
       } as OperationSnapshot;
       const committed = await this.#commit(opened, stamped, from, event, options);
-      if (committed === 'switchedOff') {
-        // The chart says what becomes of a call that nobody may send any more.
-        event = adapterEnded(event);
+      if (committed === 'switchedOff' || committed === 'creationOff') {
+        // The chart says what becomes of a call that nobody may send any more, or not now.
+        event = refusedByLedger(event, committed);
         continue;
       }
       if (committed) {
@@ -161,14 +162,14 @@ export class OperationStore {
     }
   }
 
-  /** `null`: the race was lost. */
+  /** `null`: the race was lost. Throws `EpochIsOver` where it would send something under an epoch that is over. */
   async #commit(
     opened: Opened,
     next: OperationSnapshot,
     from: string,
     event: OperationEvent,
     options: ApplyOptions,
-  ): Promise<Opened | 'switchedOff' | null> {
+  ): Promise<Opened | 'switchedOff' | 'creationOff' | null> {
     const { record } = opened;
     const { context } = next;
     // The last fence: what a record cannot hold must not become one, for nobody could open it again.
@@ -222,7 +223,10 @@ export class OperationStore {
           snapshot: next,
         };
       case 'switchedOff':
-        return 'switchedOff';
+      case 'creationOff':
+        return answer.kind;
+      case 'epochOver':
+        throw new EpochIsOver(context.executionEpoch, answer.epoch);
       case 'duplicate':
         // Somebody else accepted it first: a lost race, if the record says so too.
         if ((await this.load(record.operationId))?.snapshot.status === 'done') return null;
@@ -274,10 +278,10 @@ export class OperationStore {
   }
 }
 
-/** R4: the ledger says that the adapter of this step is not active. */
-function adapterEnded(event: OperationEvent): OperationEvent {
+/** The ledger says that the adapter of this step is not active (R4), or that nothing is to be created now (R3). */
+function refusedByLedger(event: OperationEvent, why: 'switchedOff' | 'creationOff'): OperationEvent {
   if (event.type !== 'submit.begin') throw new Error(`${event.type} lets nothing be created`);
-  return { ...event, adapterEnded: true };
+  return why === 'switchedOff' ? { ...event, adapterEnded: true } : { ...event, creationAllowed: false };
 }
 
 /** An unchanged status is the common case of a long wait, and a parked operation asks for ever: neither leaves a line. */

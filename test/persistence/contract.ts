@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sha256 } from '../../machines/digest.ts';
 import {
   type AcceptFields,
+  EPOCH_RAISED,
   LedgerIncompatible,
   type OperationLedger,
   type ReadyRow,
@@ -45,8 +46,8 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       expect(await target.create(step(operationId, change), null)).toMatchObject({ kind: 'created' });
       return operationId;
     };
-    const claim = (owner: string, limit = 10, scopes = ['endpoint:e']) =>
-      ledger.claimDue({ owner, scopes, limit, leaseMs: 1000 });
+    const claim = (owner: string, limit = 10, scopes = ['endpoint:e'], executionEpoch = 1) =>
+      ledger.claimDue({ owner, scopes, limit, leaseMs: 1000, executionEpoch });
 
     const partitionKey = (operationId: string, name: string): string =>
       `toolop:1:{${NAMESPACE}/${operationId.slice(0, 3)}}:${name}`;
@@ -324,8 +325,8 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const claimOne = (command: string) =>
           host.run(
             'claim',
-            [keys.operation(operationId), keys.due('endpoint:e')],
-            [String(clock), operationId, command, 'a', '1000'],
+            [keys.operation(operationId), keys.due('endpoint:e'), keys.switches],
+            [String(clock), operationId, command, 'a', '1000', '1'],
           );
         expect(await claimOne('early')).toEqual(['waits']);
         clock += 10;
@@ -673,6 +674,141 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await ledger.adapterState(creates, operationId)).toBe('draining');
         await ledger.setAdapter(creates, 'active');
         expect(await ledger.create(step(operationId, { creates }), null)).toMatchObject({ kind: 'created' });
+      });
+    });
+
+    describe('switches: the execution epoch', () => {
+      const creates = 'mcp-test';
+      const under = (executionEpoch: number) => ({ fields: { ...fields, executionEpoch: String(executionEpoch) } });
+
+      it('R3: a ledger begins under epoch 1, and raising is written into every partition', async () => {
+        expect([await ledger.epoch(), await ledger.epochs()]).toEqual([1, [1, 1, 1]]);
+        expect(await ledger.raiseEpoch()).toBe(2);
+        expect([await ledger.epoch(), await ledger.epochs()]).toEqual([2, [2, 2, 2]]);
+        expect(await ledger.raiseEpoch(12)).toBe(12);
+        expect(await ledger.creationOf(newOperation(ledger))).toEqual({ allowed: true, epoch: 12 });
+      });
+
+      it('R3: raising to the same epoch changes nothing; nothing ever goes back', async () => {
+        await ledger.raiseEpoch(12);
+        expect(await ledger.raiseEpoch(12)).toBe(12);
+        await expect(ledger.raiseEpoch(9)).rejects.toThrow(/is 12 and never goes back: 9/);
+        await expect(ledger.raiseEpoch(12.5)).rejects.toThrow(RangeError);
+        expect(await ledger.epochs()).toEqual([12, 12, 12]);
+        // Two who raise at once: whoever comes later with less leaves more alone.
+        const host = await store.host();
+        const raise = (epoch: number) =>
+          host.run('raise', [new Keys(NAMESPACE).partition(1).switches], [String(clock), String(epoch)]);
+        expect(await raise(9)).toBe('12');
+        expect(await raise(13)).toBe('13');
+        await host.close();
+        expect(await ledger.epochs()).toEqual([12, 13, 12]);
+      });
+
+      it('R3: a raise that was interrupted is seen, and raising again completes it', async () => {
+        await store.plant(new Keys(NAMESPACE).partition(0).switches, 'epoch', '2');
+        expect([await ledger.epoch(), await ledger.epochs()]).toEqual([2, [2, 1, 1]]);
+        expect(await ledger.raiseEpoch(2)).toBe(2);
+        expect(await ledger.epochs()).toEqual([2, 2, 2]);
+        await store.plant(new Keys(NAMESPACE).partition(2).switches, 'epoch', '7');
+        expect(await ledger.raiseEpoch()).toBe(8);
+        expect(await ledger.epochs()).toEqual([8, 8, 8]);
+      });
+
+      it('R3: under an epoch that is over nothing is created and nothing is sent; evidence is still written down', async () => {
+        const before = await create(under(1));
+        await ledger.raiseEpoch(10);
+        const operationId = newOperation(ledger);
+        // As numbers, not as texts.
+        expect(await ledger.create(step(operationId, under(9)), null)).toEqual({ kind: 'epochOver', epoch: 10 });
+        expect(await ledger.load(operationId)).toBeNull();
+        const sending = { ...step(before, { creates, ...under(9) }), expectedRevision: '1' };
+        expect(await ledger.commit(sending)).toEqual({ kind: 'epochOver', epoch: 10 });
+        expect(await ledger.load(before)).toMatchObject({ revision: '1' });
+        const evidence = { ...step(before, under(1)), expectedRevision: '1' };
+        expect(await ledger.commit(evidence)).toEqual({ kind: 'committed', revision: '2' });
+
+        // Adopted, it may be sent; a newer epoch than the partition's may do everything.
+        const adopted = { ...step(before, { creates, ...under(10) }), expectedRevision: '2' };
+        expect(await ledger.commit(adopted)).toEqual({ kind: 'committed', revision: '3' });
+        expect(await ledger.create(step(operationId, under(11)), null)).toMatchObject({ kind: 'created' });
+      });
+
+      it('R3: what was done before the raise is answered as done', async () => {
+        const operationId = newOperation(ledger);
+        const first = step(operationId, under(1));
+        const second = { ...step(operationId, { creates, ...under(1) }), expectedRevision: '1' };
+        await ledger.create(first, null);
+        await ledger.commit(second);
+        await ledger.raiseEpoch();
+        expect(await ledger.create(first, null)).toMatchObject({ kind: 'created' });
+        expect(await ledger.create(step(operationId, under(1)), null)).toMatchObject({ kind: 'exists' });
+        expect(await ledger.commit(second)).toEqual({ kind: 'committed', revision: '2' });
+      });
+
+      it('R3: whoever asks under an older epoch gets nothing any more, and is told', async () => {
+        await create(under(1));
+        await ledger.raiseEpoch(10);
+        expect(await claim('old', 10, ['endpoint:e'], 9)).toEqual({ claimed: [], nextDueAt: null, epochOver: 10 });
+        const { claimed } = await claim('new', 10, ['endpoint:e'], 10);
+        expect(claimed).toMatchObject([{ lease: { owner: 'new' } }]);
+        clock += 1001;
+        // Ahead of the ledger, as an executor whose epoch was chosen for it.
+        expect((await claim('ahead', 10, ['endpoint:e'], 11)).claimed).toMatchObject([{ lease: { owner: 'ahead' } }]);
+      });
+
+      it('R3: a raise is announced to every process', async () => {
+        const heard: string[] = [];
+        const other = await open();
+        const unsubscribe = other.onChange((name) => heard.push(name));
+        while (heard.length === 0) {
+          await ledger.raiseEpoch();
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        unsubscribe();
+        expect(new Set(heard)).toEqual(new Set([EPOCH_RAISED]));
+      });
+    });
+
+    describe('switches: creating', () => {
+      const creates = 'mcp-test';
+
+      it('R3: is on until it is switched off, for every partition', async () => {
+        expect(await ledger.creation()).toEqual([true, true, true]);
+        await ledger.setCreation(false);
+        expect(await ledger.creation()).toEqual([false, false, false]);
+        expect(await ledger.creationOf(newOperation(ledger))).toEqual({ allowed: false, epoch: 1 });
+        await ledger.setCreation(true);
+        expect(await ledger.creation()).toEqual([true, true, true]);
+      });
+
+      it('R3: switched off, nothing is created and nothing is sent; everything else goes on', async () => {
+        const before = await create({ creates });
+        await ledger.setCreation(false);
+        const operationId = newOperation(ledger);
+        const first = step(operationId, { creates });
+        expect(await ledger.create(first, null)).toEqual({ kind: 'creationOff' });
+        expect(await ledger.create(step(operationId), null)).toEqual({ kind: 'creationOff' });
+        expect(await ledger.load(operationId)).toBeNull();
+        const sending = { ...step(before, { creates }), expectedRevision: '1' };
+        expect(await ledger.commit(sending)).toEqual({ kind: 'creationOff' });
+        expect(await ledger.commit({ ...step(before), expectedRevision: '1' })).toMatchObject({ kind: 'committed' });
+        expect((await claim('a')).claimed).toMatchObject([{ operationId: before }]);
+
+        await ledger.setCreation(true);
+        expect(await ledger.create(first, null)).toMatchObject({ kind: 'created' });
+        expect(await ledger.commit({ ...sending, expectedRevision: '2' })).toMatchObject({ kind: 'committed' });
+      });
+
+      it('R3 R4: each switch says no for itself, the epoch first', async () => {
+        const asks = () => ledger.create(step(newOperation(ledger), { creates }), null);
+        await ledger.setAdapter(creates, 'draining');
+        expect(await asks()).toMatchObject({ kind: 'switchedOff' });
+        await ledger.setCreation(false);
+        expect(await asks()).toEqual({ kind: 'creationOff' });
+        await ledger.raiseEpoch();
+        expect(await asks()).toEqual({ kind: 'epochOver', epoch: 2 });
+        expect(Object.keys(await ledger.adapters())).toEqual([creates]);
       });
     });
 

@@ -49,6 +49,10 @@ export const submit: RunEffect = async (drive, issued, signal) => {
   const input = await untilDefinite(env, drive.operationId, 'answer', drive.stopping, () => answersOf(drive));
   const session = await sessionOf(drive);
   await permitInTime(drive, signal);
+  if (!(await untilDefinite(env, drive.operationId, 'epoch', drive.stopping, () => drive.epochHolds()))) {
+    const outcome = { kind: 'notSent', reason: 'the execution epoch of its executor is over' } as const;
+    return [told.submit(outcome, issued, stampOf(env), false)];
+  }
   const tell = async (outcome: SubmitOutcome) => {
     const foreign = outcome.kind === 'acknowledged' && (await isForeign(drive, outcome.task));
     return told.submit(outcome, issued, stampOf(env), foreign);
@@ -65,7 +69,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
       ...(input === null ? {} : { input }),
     },
     {
-      mayWrite: () => drive.lease.isHeld(),
+      mayWrite: () => drive.lease.isHeld() && !env.tenure.over.aborted,
       timeoutMs: env.requestTimeoutMs,
       signal,
       // The answer came after we stopped waiting: evidence, whoever holds the lease by now.
