@@ -140,23 +140,26 @@ export class OperationDrive {
   }
 
   /**
-   * Right before a call is written: whether the epoch under which it was committed is not over (R3). A process that was
-   * stopped since then, or waited for a place, may not have heard of it, so it looks.
+   * Right before a call is written: whether this executor is still at work, under an epoch that is not over (R3). A process
+   * that was stopped since the commit, or waited for a place, may not have heard of a raise, so it looks.
    */
-  async epochHolds(): Promise<boolean> {
+  async maySend(): Promise<boolean> {
     const { tenure, clock } = this.env;
-    if (clock.monotonic() - this.#namedAt <= FRESH_MS) return !tenure.over.aborted;
-    return tenure.look();
+    if (clock.monotonic() - this.#namedAt > FRESH_MS) await tenure.look();
+    return !tenure.over.aborted && !this.stopping.aborted;
   }
 
   async run(): Promise<void> {
     let notBefore = 0;
     try {
       await this.#adoptEpoch();
-      while (!this.stopping.aborted && !this.#released) {
+      while (!this.#released) {
         if (this.context.executionEpoch > this.env.executionEpoch)
           throw new EpochIsOver(this.env.executionEpoch, this.context.executionEpoch);
         const effect = owedEffect(this.opened.snapshot);
+        const isSender = effect === 'submit' && this.#isSender();
+        // Nobody else knows that a call was not written yet: its sender says so before it leaves.
+        if (this.stopping.aborted && !isSender) break;
         this.input.keepOnlyFor(effect);
         if (effect === null || this.opened.snapshot.status === 'done') break;
         const resident = this.#isResident(effect);
@@ -166,7 +169,7 @@ export class OperationDrive {
         if (!resident && effect === 'holdInput') notBefore = (this.context.input?.deadline ?? 0) + 1;
         if (notBefore > this.env.time.now()) break;
         // Whoever was committed as the sender goes on without a lease: what became of the call is its to tell.
-        if (!this.lease.isHeld() && !(effect === 'submit' && this.#isSender())) return;
+        if (!this.lease.isHeld() && !isSender) return;
         await this.#perform(effect);
       }
     } catch (error) {

@@ -128,7 +128,7 @@ export async function perform(
       spentSender = situation.isSender;
       return situation.isSender;
     },
-    epochHolds: async () => true,
+    maySend: async () => true,
     tellLate: () => undefined,
     wake: () => undefined,
     input: null as unknown as HeldInput,
