@@ -6,9 +6,11 @@ import { addAdapters } from './commands/adapters.ts';
 import { addAnswer } from './commands/answer.ts';
 import { addAttach } from './commands/attach.ts';
 import { addCancel } from './commands/cancel.ts';
+import { addCreation, addEpoch } from './commands/epoch.ts';
 import { finisher } from './commands/finish.ts';
 import { addList } from './commands/list.ts';
 import { addReconcile } from './commands/reconcile.ts';
+import { addRollback } from './commands/rollback.ts';
 import { addRun } from './commands/run.ts';
 import { addShow } from './commands/show.ts';
 import { EXIT_CODES_HELP, ExitCode } from './exit-codes.ts';
@@ -35,7 +37,19 @@ const program = new Command('toolop')
   .exitOverride()
   .configureOutput({ outputError: () => undefined })
   .addHelpText('after', `\nEach command has examples: toolop run --help\n\n${EXIT_CODES_HELP}`);
-for (const add of [addRun, addList, addShow, addAttach, addCancel, addAnswer, addReconcile, addAdapters])
+for (const add of [
+  addRun,
+  addList,
+  addShow,
+  addAttach,
+  addCancel,
+  addAnswer,
+  addReconcile,
+  addAdapters,
+  addEpoch,
+  addCreation,
+  addRollback,
+])
   add(program, finish);
 for (const command of program.commands) command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
 
