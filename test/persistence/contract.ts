@@ -4,12 +4,15 @@ import {
   type AcceptFields,
   EPOCH_RAISED,
   LedgerIncompatible,
+  LedgerUnavailable,
   type OperationLedger,
   type ReadyRow,
 } from '../../machines/operation-ledger.ts';
 import { type LedgerOptions, openLedger } from '../../persistence/index.ts';
 import { Keys } from '../../persistence/keys.ts';
 import type { ScriptHost } from '../../persistence/script-host.ts';
+import { Store } from '../../persistence/store.ts';
+import { Switches } from '../../persistence/switches.ts';
 import { acceptStep, fields, NAMESPACE, newOperation, recordOf, step, unique } from './steps.ts';
 
 /** A store under test, behind the ledger's back. */
@@ -706,7 +709,20 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       });
 
       it('R3: a raise that was interrupted is seen, and raising again completes it', async () => {
-        await store.plant(new Keys(NAMESPACE).partition(0).switches, 'epoch', '2');
+        const host = await store.host();
+        let raised = 0;
+        const dying: ScriptHost = {
+          run: async (script, ...ask) => {
+            if (script === 'raise' && raised++ > 0) throw new LedgerUnavailable('gone in the middle');
+            return host.run(script, ...ask);
+          },
+          subscribe: () => () => undefined,
+          durability: () => host.durability(),
+          close: () => host.close(),
+        };
+        const interrupted = new Switches(new Store(dying, 3, { namespace: NAMESPACE, definiteWithinMs: 100 }));
+        await expect(interrupted.raiseEpoch(2)).rejects.toThrow(LedgerUnavailable);
+        await host.close();
         expect([await ledger.epoch(), await ledger.epochs()]).toEqual([2, [2, 1, 1]]);
         expect(await ledger.raiseEpoch(2)).toBe(2);
         expect(await ledger.epochs()).toEqual([2, 2, 2]);
