@@ -27,7 +27,7 @@ export { readOutcome } from './actor/outcome.ts';
 export { approvalGate } from './approval-gate/machine.ts';
 export type { ApprovalPort, OpenRound } from './approval-gate/round.ts';
 export type * from './operation-ledger.ts';
-export { EPOCH_RAISED, LedgerIncompatible, LedgerUnavailable } from './operation-ledger.ts';
+export { EPOCH_RAISED, LedgerIncompatible, LedgerRegressed, LedgerUnavailable } from './operation-ledger.ts';
 export type * from './operation-protocol.ts';
 export { EndpointUnavailable } from './operation-protocol.ts';
 export { Capabilities, ParkReason, Policy, ToolOperationContext } from './tool-operation/context.ts';

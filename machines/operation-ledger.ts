@@ -108,6 +108,8 @@ export type CommitAnswer =
   | { readonly kind: 'committed'; readonly revision: string }
   | { readonly kind: 'conflict'; readonly revision: string }
   | { readonly kind: 'missing' }
+  /** The record is of an older history of its partition, which was forgotten in part: what followed it is unknown. */
+  | { readonly kind: 'olderHistory' }
   | NotCreated;
 
 export type AcceptAnswer =
@@ -128,8 +130,27 @@ export interface ReadyRow {
 }
 
 export interface AuditFinding {
+  /** Or the partition, where it is all of it. */
   readonly operationId: string;
   readonly problem: string;
+}
+
+/** How far a history has come: the number rises with each step that writes, the epoch with each acknowledged regress. */
+export interface HistoryMark {
+  readonly epoch: number;
+  readonly number: number;
+}
+
+export interface PartitionHistory {
+  /** `p03`, as in the ids of its operations. */
+  readonly partition: string;
+  readonly shown: HistoryMark;
+  /** The highest mark that was seen, by whoever asked the partition or is remembered here. */
+  readonly seen: HistoryMark;
+  /** `shown` is older than `seen`: acknowledged steps were forgotten, and nothing is written there any more. */
+  readonly regressed: boolean;
+  /** The last time that somebody acknowledged a regress of it. */
+  readonly acknowledged: { readonly by: string; readonly at: number } | null;
 }
 
 export interface OperationSummary {
@@ -152,7 +173,13 @@ export interface OperationLedger {
   load(operationId: string): Promise<StoredRecord | null>;
   /** Compare-and-set on the revision. `heldLease`: keep the lease (owner's own step); the due time then waits for its end. */
   commit(
-    step: Step & { readonly expectedRevision: string; readonly leaseOwner?: string; readonly releaseLease?: boolean },
+    step: Step & {
+      readonly expectedRevision: string;
+      readonly leaseOwner?: string;
+      readonly releaseLease?: boolean;
+      /** What to do with a record of an older history: leave it one, or take it over into this one. Default: refuse the step. */
+      readonly olderHistory?: 'keep' | 'adopt';
+    },
   ): Promise<CommitAnswer>;
   /** B12: re-checks the fields, writes record, receipt and exactly one ready row in one step. */
   acceptTerminal(
@@ -167,6 +194,7 @@ export interface OperationLedger {
   /**
    * Leases what is due and can be served by `scopes`. `nextDueAt`: when to ask again at the latest (null: nothing waits).
    * `epochOver`: the ledger's epoch, newer than the asker's: an executor of an older epoch gets nothing any more (R3).
+   * `regressed`: partitions with something due that give nothing out, because their history went backwards.
    */
   claimDue(ask: {
     readonly owner: string;
@@ -177,6 +205,7 @@ export interface OperationLedger {
   }): Promise<{
     readonly claimed: readonly StoredRecord[];
     readonly nextDueAt: number | null;
+    readonly regressed?: readonly LedgerRegressed[];
     readonly epochOver?: number;
   }>;
   /** `null`: the lease is somebody else's by now. */
@@ -247,11 +276,20 @@ export interface OperationLedger {
   /** The same switches as the partition of this operation has them. */
   creationOf(operationId: string): Promise<{ readonly allowed: boolean; readonly epoch: number }>;
 
+  /** Rows of all partitions but those whose history went backwards. */
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
   /** `false`: the lease was lost; somebody else will consume the row. */
   ackReady(row: ReadyRow, consumer: string): Promise<boolean>;
-  /** Walks receipts, ready rows and consumed marks: one-to-one, or a finding. */
+  /** Walks receipts, ready rows and consumed marks: one-to-one, or a finding. So is a history that went backwards. */
   audit(): Promise<readonly AuditFinding[]>;
+
+  /** The history of each partition: whether one of them has gone backwards. */
+  histories(): Promise<readonly PartitionHistory[]>;
+  /**
+   * Lets partitions go on after their history went backwards, in a new epoch: from then on their records are of an older
+   * history, until each has been taken over. Also for one whose loss nobody could see. Answers what they show now.
+   */
+  acknowledgeRegress(by: string, partitions: readonly string[]): Promise<readonly PartitionHistory[]>;
 
   /** A nudge that an operation changed, by whomever. Lossy, may be spurious: a poll stays the truth. Returns the unsubscribe. */
   onChange(listener: (operationId: string) => void): () => void;
@@ -265,8 +303,28 @@ export const EPOCH_RAISED = 'epoch';
 
 /** The store could not be asked, or did not answer: whether the step was taken is unknown. */
 export class LedgerUnavailable extends Error {
-  override readonly name = 'LedgerUnavailable';
+  override readonly name: string = 'LedgerUnavailable';
 }
+/**
+ * A partition shows an older history than one already seen: acknowledged steps were forgotten. Nothing was written, and nothing
+ * will be until somebody has acknowledged it; the step can be sent again then.
+ */
+export class LedgerRegressed extends LedgerUnavailable {
+  override readonly name = 'LedgerRegressed';
+  constructor(
+    readonly partition: string,
+    readonly seen: HistoryMark,
+    readonly shown: HistoryMark,
+  ) {
+    super(
+      `the partition ${partition} of the ledger shows an older history (${words(shown)}) than one already seen (${words(seen)}): ` +
+        'acknowledged steps were forgotten, by a failover or because an older copy was restored. Nothing is written there until ' +
+        'somebody has looked: toolop history status, then toolop history acknowledge',
+    );
+  }
+}
+const words = ({ epoch, number }: HistoryMark): string => `epoch ${epoch}, step ${number}`;
+
 /** The store holds something this version cannot read; it was left untouched. */
 export class LedgerIncompatible extends Error {
   override readonly name = 'LedgerIncompatible';

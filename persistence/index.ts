@@ -1,1 +1,2 @@
 export { type LedgerOptions, openLedger } from './open.ts';
+export { publicAddress } from './redis/address.ts';

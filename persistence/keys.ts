@@ -3,6 +3,10 @@
  * cluster; what is not part of a step (limiters, task owners, processes) has tags of its own.
  */
 export interface PartitionKeys {
+  /** As it stands in the ids of its operations: `p03`. */
+  readonly name: string;
+  /** How far its history has come. */
+  readonly mark: string;
   readonly operations: string;
   readonly receipts: string;
   readonly readyRows: string;
@@ -52,6 +56,8 @@ export class Keys {
   partition(partition: number): PartitionKeys {
     const key = (name: string): string => this.#key(partitionName(partition), name);
     return {
+      name: partitionName(partition),
+      mark: key('mark'),
       operations: key('ops'),
       receipts: key('rc'),
       readyRows: key('ready'),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { OperationLedger, StoredRecord } from '../machines/operation-ledger.ts';
+import { LedgerRegressed, type OperationLedger, type StoredRecord } from '../machines/operation-ledger.ts';
 import type { PartitionKeys } from './keys.ts';
 import { claimed, optionalText, pairs, peeked, released, renewed, toRecord } from './replies.ts';
 import { wholeMs } from './steps.ts';
@@ -34,6 +34,7 @@ export class Leases {
 
   async claimDue(ask: ClaimAsk): Promise<ClaimAnswer> {
     const records: StoredRecord[] = [];
+    const regressed = new Map<string, LedgerRegressed>();
     let nextDueAt = Number.POSITIVE_INFINITY;
     let epochOver: number | undefined;
     const askAgainAt = (at: number): void => {
@@ -53,7 +54,8 @@ export class Leases {
       while (due.length > 0 && records.length < ask.limit) {
         const batch = due.splice(0, ask.limit - records.length);
         for (const [row, answer] of await Promise.all(batch.map((row) => this.#claim(row, ask)))) {
-          if (answer[0] === 'claimed') {
+          if (answer instanceof LedgerRegressed) regressed.set(answer.partition, answer);
+          else if (answer[0] === 'claimed') {
             const record = toRecord(row.operationId, answer[1]);
             records.push(record);
             if (record.lease) askAgainAt(record.lease.until);
@@ -71,9 +73,13 @@ export class Leases {
         if (due.length > 0 || maybeMore.length > 0) askAgainAt(now);
         break;
       }
-      queues = maybeMore;
+      queues = maybeMore.filter(({ partition }) => !regressed.has(partition.name));
     }
-    return { claimed: records, nextDueAt: Number.isFinite(nextDueAt) ? nextDueAt : null };
+    return {
+      claimed: records,
+      nextDueAt: Number.isFinite(nextDueAt) ? nextDueAt : null,
+      ...(regressed.size > 0 ? { regressed: [...regressed.values()] } : {}),
+    };
   }
 
   async renew(...[operationId, owner, epoch, ms]: Parameters<OperationLedger['renewLease']>) {
@@ -119,11 +125,14 @@ export class Leases {
 
   async #claim(row: Row, ask: ClaimAsk) {
     const { queue, operationId } = row;
-    const answer = await this.#store.write(claimed, {
-      script: 'claim',
-      keys: [queue.partition.operation(operationId), queue.partition.due(queue.scope), queue.partition.switches],
-      args: [operationId, randomUUID(), ask.owner, wholeMs(ask.leaseMs), String(ask.executionEpoch)],
-    });
+    const answer = await this.#store
+      .write(claimed, {
+        script: 'claim',
+        keys: [queue.partition.operation(operationId), queue.partition.due(queue.scope), queue.partition.switches],
+        args: [operationId, randomUUID(), ask.owner, wholeMs(ask.leaseMs), String(ask.executionEpoch)],
+        history: { partition: queue.partition },
+      })
+      .catch(orRegressed);
     return [row, answer] as const;
   }
 
@@ -134,4 +143,10 @@ export class Leases {
     const scope = await this.#store.write(optionalText, { script: 'read', keys: [op], args: ['scope'] });
     return scope === null ? null : [op, partition.due(scope)];
   }
+}
+
+/** One partition whose history went backwards does not keep the others waiting. */
+export function orRegressed(error: unknown): LedgerRegressed {
+  if (error instanceof LedgerRegressed) return error;
+  throw error;
 }

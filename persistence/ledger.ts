@@ -8,6 +8,7 @@ import type {
   StoredRecord,
 } from '../machines/operation-ledger.ts';
 import { audit } from './audit.ts';
+import { Histories } from './histories.ts';
 import { partitionName } from './keys.ts';
 import { Leases } from './leases.ts';
 import { Outbox } from './outbox.ts';
@@ -27,6 +28,7 @@ export class ScriptLedger implements OperationLedger {
   readonly #outbox: Outbox;
   readonly #processes: Processes;
   readonly #switches: Switches;
+  readonly #histories: Histories;
 
   constructor(store: Store, limits: SizeLimits) {
     this.maxPayloadBytes = limits.payloadBytes;
@@ -36,6 +38,7 @@ export class ScriptLedger implements OperationLedger {
     this.#outbox = new Outbox(store);
     this.#processes = new Processes(store);
     this.#switches = new Switches(store);
+    this.#histories = new Histories(store);
   }
 
   operationIdOf(...[node]: Parameters<OperationLedger['operationIdOf']>): string {
@@ -183,8 +186,25 @@ export class ScriptLedger implements OperationLedger {
     return this.#outbox.ack(row, consumer);
   }
 
-  audit(): Promise<readonly AuditFinding[]> {
-    return audit(this.#store);
+  async audit(): Promise<readonly AuditFinding[]> {
+    const forgotten = (await this.histories()).filter(({ regressed }) => regressed);
+    return [
+      ...forgotten.map(({ partition, shown, seen }) => ({
+        operationId: partition,
+        problem: `the partition shows step ${shown.number} of epoch ${shown.epoch}, and step ${seen.number} of epoch ${seen.epoch} was seen`,
+      })),
+      ...(await audit(this.#store)),
+    ];
+  }
+
+  histories(): ReturnType<OperationLedger['histories']> {
+    return this.#histories.all();
+  }
+
+  acknowledgeRegress(
+    ...args: Parameters<OperationLedger['acknowledgeRegress']>
+  ): ReturnType<OperationLedger['acknowledgeRegress']> {
+    return this.#histories.acknowledge(...args);
   }
 
   onChange(listener: (operationId: string) => void): () => void {

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { LedgerIncompatible, type OperationLedger } from '../machines/operation-ledger.ts';
+import { SeenHistory } from './history.ts';
 import { Keys, SCHEMA } from './keys.ts';
 import { ScriptLedger } from './ledger.ts';
+import { isClusterAddress, isRedisAddress, publicAddress } from './redis/address.ts';
 import { text } from './replies.ts';
 import type { ScriptHost } from './script-host.ts';
 import { Store } from './store.ts';
@@ -10,7 +12,7 @@ import { Store } from './store.ts';
 export interface LedgerOptions {
   /** Separates the call nodes of unrelated programs that share a store. */
   readonly namespace: string;
-  /** How many partitions a new namespace gets (16 on Redis, 1 in a file). An existing one keeps its number. */
+  /** How many partitions a new namespace gets (16 on Redis, 64 on a cluster, 1 in a file). An existing one keeps its number. */
   readonly partitions?: number;
   /** How long a step is sent again before its outcome is reported as unknown. Default: 15 s. */
   readonly definiteWithinMs?: number;
@@ -18,6 +20,16 @@ export interface LedgerOptions {
   readonly openWithinMs?: number;
   /** How long one attempt waits for the store. Default: 5 s. */
   readonly attemptMs?: number;
+  /**
+   * How many replicas must have what must not be forgotten (creating, sending, accepting) before it counts as taken. Default:
+   * one where the primary has a replica. `'none'`: a failover may forget these too. Short of replicas nothing is sent to a server.
+   */
+  readonly waitForReplicas?: number | 'none';
+  /**
+   * Where this process keeps the highest history mark it has seen of each partition, so that a restart notices too when the
+   * ledger has forgotten steps. Several processes and ledgers may share it. Default: in memory only.
+   */
+  readonly historyFile?: string;
   /** Default: 1 MiB. */
   readonly maxSnapshotBytes?: number;
   /** Default: 16 MiB. */
@@ -30,7 +42,8 @@ const MAX_PARTITIONS = 1024;
 
 /**
  * Opens a ledger, and makes it where there is none yet.
- * @param address `redis://...` or `rediss://...`, or the path of a file (its directories are made)
+ * @param address `redis://host:port` (or `rediss://`), `redis+cluster://host:port,host:port`,
+ *   `redis+sentinel://host:port,host:port/<name of the primary>`, or the path of a file (its directories are made)
  * @throws LedgerUnavailable the store cannot be asked
  * @throws LedgerIncompatible the store was made by another version, or with another number of partitions
  */
@@ -39,6 +52,10 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
   if (namespace === '' || namespace.length > 200) throw new RangeError('a namespace has 1 to 200 characters');
   if (partitions !== undefined && !(Number.isInteger(partitions) && partitions >= 1 && partitions <= MAX_PARTITIONS)) {
     throw new RangeError(`a ledger has 1 to ${MAX_PARTITIONS} partitions, not ${partitions}`);
+  }
+  const { waitForReplicas: replicas } = options;
+  if (typeof replicas === 'number' && !(Number.isInteger(replicas) && replicas >= 0 && replicas <= 16)) {
+    throw new RangeError(`waitForReplicas is a number from 0 to 16, or "none", not ${replicas}`);
   }
   const storeOptions = {
     namespace,
@@ -50,9 +67,13 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
     const door = new Store(host, 0, {
       ...storeOptions,
       definiteWithinMs: options.openWithinMs ?? storeOptions.definiteWithinMs,
+      seen: new SeenHistory('', null),
     });
-    const found = await agreeOnPartitions(door, partitions, isRedis(address) ? 16 : 1);
-    return new ScriptLedger(new Store(host, found, storeOptions), {
+    const found = await agreeOnPartitions(door, partitions, defaultPartitions(address));
+    // Only of a ledger that is there: a wrong address leaves no file behind.
+    const where = isRedisAddress(address) ? publicAddress(address) : resolve(address);
+    const seen = new SeenHistory(`${where} ${namespace}`, options.historyFile ?? null);
+    return new ScriptLedger(new Store(host, found, { ...storeOptions, seen }), {
       snapshotBytes: options.maxSnapshotBytes ?? 1024 ** 2,
       payloadBytes: options.maxPayloadBytes ?? 16 * 1024 ** 2,
     });
@@ -62,17 +83,26 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
   }
 }
 
-const isRedis = (address: string): boolean => /^rediss?:\/\//.test(address);
+/** Sixteen hash tags are spread too unevenly over the primaries of a cluster. */
+const defaultPartitions = (address: string): number =>
+  isClusterAddress(address) ? 64 : isRedisAddress(address) ? 16 : 1;
 
 /** Only what the address needs is loaded: a client of Redis, or an engine for a file. */
 async function openHost(address: string, options: LedgerOptions): Promise<ScriptHost> {
   const attemptMs = options.attemptMs ?? 5000;
-  if (isRedis(address)) {
+  if (isRedisAddress(address)) {
     const { RedisHost } = await import('./redis/host.ts');
-    return new RedisHost({ url: address, channel: new Keys(options.namespace).channel, commandTimeoutMs: attemptMs });
+    return new RedisHost({
+      url: address,
+      channel: new Keys(options.namespace).channel,
+      commandTimeoutMs: attemptMs,
+      ...(options.waitForReplicas === undefined ? {} : { waitForReplicas: options.waitForReplicas }),
+    });
   }
-  if (address === '' || /^[a-z]+:\/\//i.test(address)) {
-    throw new RangeError('a ledger address begins with redis:// or rediss://, or is the path of a file');
+  if (address === '' || /^[a-z][a-z+.-]*:\/\//i.test(address)) {
+    throw new RangeError(
+      'a ledger address begins with redis://, rediss://, redis+cluster:// or redis+sentinel://, or is the path of a file',
+    );
   }
   const { EmbeddedHost } = await import('./embedded/host.ts');
   return EmbeddedHost.open(resolve(address), attemptMs);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { ReadyRow } from '../machines/operation-ledger.ts';
+import { LedgerRegressed, type ReadyRow } from '../machines/operation-ledger.ts';
 import type { PartitionKeys } from './keys.ts';
+import { orRegressed } from './leases.ts';
 import { flag, pairs, peeked, texts } from './replies.ts';
 import { wholeMs } from './steps.ts';
 import type { Store } from './store.ts';
@@ -19,17 +20,21 @@ export class Outbox {
     for (const partition of await this.#partitionsWithWork()) {
       if (rows.length >= limit) break;
       const token = randomUUID();
-      const leased = await this.#store.write(texts, {
-        script: 'lease-ready',
-        keys: [
-          partition.readyRows,
-          partition.readyQueue,
-          partition.readyLeases,
-          partition.consumers,
-          partition.receipts,
-        ],
-        args: [token, consumer, String(limit - rows.length), wholeMs(leaseMs)],
-      });
+      const leased = await this.#store
+        .write(texts, {
+          script: 'lease-ready',
+          keys: [
+            partition.readyRows,
+            partition.readyQueue,
+            partition.readyLeases,
+            partition.consumers,
+            partition.receipts,
+          ],
+          args: [token, consumer, String(limit - rows.length), wholeMs(leaseMs)],
+          history: { partition },
+        })
+        .catch(orRegressed);
+      if (leased instanceof LedgerRegressed) continue;
       rows.push(...pairs(leased).map(([operationId, receipt]) => ({ operationId, receipt, token })));
     }
     return rows;
@@ -41,6 +46,7 @@ export class Outbox {
       script: 'ack-ready',
       keys: [partition.readyRows, partition.readyQueue, partition.readyLeases, partition.consumed],
       args: [row.operationId, row.token, consumer],
+      history: { partition },
     });
   }
 

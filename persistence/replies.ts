@@ -6,8 +6,9 @@ export const text = z.string();
 export const texts = z.array(text);
 export const optionalText = text.nullable();
 export const digits = z.string().regex(/^\d+$/);
-/** A time that a number can hold: more digits than that would be read as another time, or as none. */
-export const milliseconds = digits.transform(Number).refine(Number.isSafeInteger);
+/** What a number can hold: more digits than that would be read as another number, or as none. */
+export const wholeNumber = digits.transform(Number).refine(Number.isSafeInteger);
+export const milliseconds = wholeNumber;
 export const flag = z.union([z.literal(0), z.literal(1)]).transform((value) => value === 1);
 
 const optionalMilliseconds = z.union([z.literal('').transform(() => null), milliseconds]);
@@ -42,6 +43,7 @@ export const committed = z.union([
   conflict,
   otherScope,
   ...refused,
+  z.tuple([z.literal('older-history')]),
 ]);
 export const accepted = z.union([
   z.tuple([z.literal('accepted'), digits]),
@@ -73,6 +75,8 @@ export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, dig
 export const released = z.tuple([z.enum(['released', 'lost'])]);
 export const peeked = z.tuple([milliseconds, texts]);
 export const audited = z.array(z.tuple([optionalText, optionalText, optionalText, z.enum(['', '1']), optionalText]));
+
+export const mark = z.tuple([wholeNumber, wholeNumber]).transform(([epoch, number]) => ({ epoch, number }));
 
 /** `{a, b, a, b, ...}` as pairs. */
 export function pairs(flat: readonly string[]): [string, string][] {

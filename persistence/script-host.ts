@@ -14,8 +14,17 @@ export interface Durability {
  * A rejection with `LedgerUnavailable` leaves open whether the script ran.
  */
 export interface ScriptHost {
-  /** `nudge`: the operation to announce to every subscriber of the store when the script has run. */
-  run(script: ScriptName, keys: readonly string[], args: readonly string[], nudge?: string): Promise<unknown>;
+  /**
+   * `nudge`: the operation to announce to every subscriber of the store when the script has run. `confirm`: the step must
+   * not be forgotten, so where the store has replicas one of them has to have it; a script that was sent before is safe.
+   */
+  run(
+    script: ScriptName,
+    keys: readonly string[],
+    args: readonly string[],
+    nudge?: string,
+    confirm?: boolean,
+  ): Promise<unknown>;
   /** Announcements of all processes. Lossy. Returns the unsubscribe. */
   subscribe(listener: (operationId: string) => void): () => void;
   durability(): Promise<Durability>;

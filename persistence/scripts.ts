@@ -5,6 +5,7 @@ export const scriptNames = [
   'accept',
   'accepted',
   'ack-ready',
+  'acknowledge',
   'audit',
   'claim',
   'clock',
@@ -31,6 +32,18 @@ export const scriptNames = [
 
 export type ScriptName = (typeof scriptNames)[number];
 
+/** The scripts that look at the history of their partition before anything else (prelude.lua). */
+const OF_HISTORY: ReadonlySet<ScriptName> = new Set([
+  'accept',
+  'ack-ready',
+  'claim',
+  'commit',
+  'create',
+  'lease-ready',
+  'raise',
+  'switch',
+]);
+
 export interface Script {
   readonly name: ScriptName;
   /** The whole text for Redis: `#!lua` line, prelude, body. */
@@ -52,5 +65,9 @@ function compose(name: ScriptName, source: string, prelude: string): Script {
   const end = source.indexOf('\n');
   const shebang = source.slice(0, end);
   if (!shebang.startsWith('#!lua')) throw new Error(`the script ${name} does not begin with #!lua`);
-  return { name, text: `${shebang}\n${prelude}${source.slice(end)}`, writes: !shebang.includes('no-writes') };
+  const body = source.slice(end);
+  const step = OF_HISTORY.has(name)
+    ? `local refused = enter_history() if refused then return refused end local function step()${body}end\nreturn { step(), history.epoch, text(history.number) }\n`
+    : body;
+  return { name, text: `${shebang}\n${prelude}${step}`, writes: !shebang.includes('no-writes') };
 }

@@ -42,6 +42,8 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: true,
+      history: { partition, how: 'adopt' },
     });
     switch (answer[0]) {
       case 'created':
@@ -67,8 +69,12 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: step.creates !== undefined,
+      history: { partition, ...(step.olderHistory === undefined ? {} : { how: step.olderHistory }) },
     });
     switch (answer[0]) {
+      case 'older-history':
+        return { kind: 'olderHistory' };
       case 'missing':
         return { kind: 'missing' };
       case 'scope':
@@ -97,6 +103,8 @@ export class Steps {
         ...payloadArgs(step),
       ],
       nudge: step.operationId,
+      confirm: true,
+      history: { partition },
     });
     switch (kind) {
       case 'missing':

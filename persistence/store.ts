@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import pRetry from 'p-retry';
 import type { z } from 'zod';
-import { LedgerUnavailable } from '../machines/operation-ledger.ts';
+import { LedgerRegressed, LedgerUnavailable } from '../machines/operation-ledger.ts';
+import type { SeenHistory } from './history.ts';
 import { Keys, type PartitionKeys } from './keys.ts';
 import type { ScriptHost } from './script-host.ts';
 import type { ScriptName } from './scripts.ts';
@@ -12,6 +13,8 @@ export interface StoreOptions {
   readonly now?: () => number;
   /** How long a step is sent again before its outcome is reported as unknown. */
   readonly definiteWithinMs: number;
+  /** What was seen of the partitions' histories, outside of the store. */
+  readonly seen: SeenHistory;
 }
 
 /** A script with its keys and arguments (without the first, the clock). */
@@ -20,6 +23,10 @@ export interface Ask {
   readonly keys: readonly string[];
   readonly args: readonly string[];
   readonly nudge?: string;
+  /** The step must not be forgotten by a failover: `ScriptHost.run`. */
+  readonly confirm?: boolean;
+  /** Of the scripts of the history: whose, and what to do with a record of an older one (default: refuse). */
+  readonly history?: { readonly partition: PartitionKeys; readonly how?: 'keep' | 'adopt' };
 }
 
 /** What all verbs share: the partitions, the clock, and sending a script until its answer is definite. */
@@ -55,8 +62,21 @@ export class Store {
 
   /** Runs a reading script once: who asks will ask again. */
   async read<T extends z.ZodType>(schema: T, ask: Ask): Promise<z.output<T>> {
-    const now = this.#options.now;
-    const reply = await this.#host.run(ask.script, ask.keys, [now ? String(now()) : '', ...ask.args], ask.nudge);
+    const { now, seen } = this.#options;
+    const { history } = ask;
+    const partition = history?.partition;
+    const answer = await this.#host.run(
+      ask.script,
+      partition ? [...ask.keys, partition.mark] : ask.keys,
+      [
+        now ? String(now()) : '',
+        ...ask.args,
+        ...(partition ? [history?.how ?? '', ...seen.argumentsFor(partition.name)] : []),
+      ],
+      ask.nudge,
+      ask.confirm,
+    );
+    const reply = partition ? seen.take(partition.name, answer) : answer;
     const parsed = schema.safeParse(reply);
     if (!parsed.success) throw new Error(`the script ${ask.script} gave an unknown answer: ${parsed.error.message}`);
     return parsed.data;
@@ -71,8 +91,12 @@ export class Store {
       maxTimeout: 1000,
       randomize: true,
       signal: this.#closing.signal,
-      shouldRetry: ({ error }) => error instanceof LedgerUnavailable,
+      shouldRetry: ({ error }) => error instanceof LedgerUnavailable && !(error instanceof LedgerRegressed),
     });
+  }
+
+  get seen(): SeenHistory {
+    return this.#options.seen;
   }
 
   subscribe(listener: (operationId: string) => void): () => void {
@@ -85,6 +109,7 @@ export class Store {
 
   async close(): Promise<void> {
     this.#closing.abort(new LedgerUnavailable('the ledger was closed; the outcome of what was under way is unknown'));
+    this.#options.seen.close();
     await this.#host.close();
   }
 }

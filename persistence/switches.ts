@@ -46,10 +46,15 @@ export class Switches {
       throw new RangeError(`the execution epoch is ${newest} and never goes back: ${target} cannot be raised to`);
     }
     const { partitions } = this.#store;
-    for (const { switches } of partitions) {
-      const ask = { script: 'raise', keys: [switches], args: [String(target)] } as const;
-      const isLast = switches === partitions.at(-1)?.switches;
-      await this.#store.write(executionEpoch, isLast ? { ...ask, nudge: EPOCH_RAISED } : ask);
+    for (const partition of partitions) {
+      await this.#store.write(executionEpoch, {
+        script: 'raise',
+        keys: [partition.switches],
+        args: [String(target)],
+        confirm: true,
+        history: { partition },
+        ...(partition === partitions.at(-1) ? { nudge: EPOCH_RAISED } : {}),
+      });
     }
     return target;
   }
@@ -76,8 +81,14 @@ export class Switches {
   }
 
   async #set(name: string, value: string): Promise<void> {
-    for (const { switches } of this.#store.partitions) {
-      await this.#store.write(text, { script: 'switch', keys: [switches], args: [name, value] });
+    for (const partition of this.#store.partitions) {
+      await this.#store.write(text, {
+        script: 'switch',
+        keys: [partition.switches],
+        args: [name, value],
+        confirm: true,
+        history: { partition },
+      });
     }
   }
 

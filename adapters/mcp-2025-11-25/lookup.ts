@@ -13,7 +13,7 @@ export function lookup(
   return lookupByKey(
     context,
     submission,
-    { declared: declaredKeySupport(context), foundOf: foundBy(taskViewOf) },
+    { declared: declaredKeySupport(context), foundOf: foundBy(taskViewOf), errorResultIs: 'failed' },
     signal,
   );
 }

@@ -8,5 +8,10 @@ import { taskViewOf } from './task-view.ts';
 export function lookup(context: Context, submission: LookupRequest, signal?: AbortSignal): Promise<LookupOutcome> {
   // Before the server was asked what it declares, the caller asks only where the record says that it may.
   const declared = context.initialized === null ? null : keySupport(context.initialized.capabilities);
-  return lookupByKey(context, submission, { declared, foundOf: foundBy(taskViewOf) }, signal);
+  return lookupByKey(
+    context,
+    submission,
+    { declared, foundOf: foundBy(taskViewOf), errorResultIs: 'completed' },
+    signal,
+  );
 }

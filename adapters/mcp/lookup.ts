@@ -25,6 +25,8 @@ const Expired = z.looseObject({
 export interface LookupRevision {
   /** What the server declared; `null`: it was not asked here, and the caller knows from the record. */
   readonly declared: KeySupport | null;
+  /** What a call is that returned a result with `isError`. */
+  readonly errorResultIs: 'completed' | 'failed';
   /** Reads a task in the words of the revision; `null`: it cannot be read. */
   readonly foundOf: (task: unknown) => LookupOutcome | null;
 }
@@ -44,7 +46,7 @@ export const foundBy =
 export async function lookupByKey(
   context: SessionContext,
   submission: LookupRequest,
-  { declared, foundOf }: LookupRevision,
+  { declared, foundOf, errorResultIs }: LookupRevision,
   signal?: AbortSignal,
 ): Promise<LookupOutcome> {
   const { connection, settings } = context;
@@ -73,6 +75,8 @@ export async function lookupByKey(
   const never = readAs(NeverCreated, reply.value);
   if (never !== null) return { kind: 'neverCreated', closedThroughAttempt: never.closedThroughAttempt };
   const expired = readAs(Expired, reply.value);
-  if (expired !== null) return receiptOutcome(context, submission.tool, expired.expiredWithReceipt, signal);
+  if (expired !== null) {
+    return receiptOutcome(context, submission.tool, expired.expiredWithReceipt, errorResultIs, signal);
+  }
   return { kind: 'unknown', reason: "the look-up's answer cannot be read" };
 }

@@ -12,19 +12,20 @@ interface Receipt {
 
 /**
  * A receipt, and the result in it, verified like any other (B11). A result that cannot be verified is left out: how the
- * call ended is known, what it returned is not.
+ * call ended is known, what it returned is not. `errorResultIs`: the status that a result with `isError` has on the revision.
  */
 export async function receiptOutcome(
   context: SessionContext,
   toolName: string,
   receipt: Receipt,
+  errorResultIs: 'completed' | 'failed',
   signal?: AbortSignal,
 ): Promise<LookupOutcome> {
   const { taskId, createdAt, status, result } = receipt;
   const bare = { kind: 'expiredWithReceipt', taskId, taskCreatedAt: createdAt ?? null, status } as const;
   if (result === undefined || status === 'cancelled') return bare;
   const isError = result.isError === true;
-  if (isError !== (status === 'failed')) {
+  if (status !== (isError ? errorResultIs : 'completed')) {
     return { kind: 'unknown', reason: `the receipt contradicts itself: ${status}, isError ${isError}` };
   }
   const output = isError ? { kind: 'check' as const, check: null } : await outputCheck(context, toolName, signal);

@@ -10,7 +10,12 @@ export function lookup(
   submission: LookupRequest,
   signal?: AbortSignal,
 ): Promise<LookupOutcome> {
-  return lookupByKey(context, submission, { declared: declaredKeySupport(context), foundOf }, signal);
+  return lookupByKey(
+    context,
+    submission,
+    { declared: declaredKeySupport(context), foundOf, errorResultIs: 'failed' },
+    signal,
+  );
 }
 
 /** It arrived, and there is no task that could be followed: the next look-up tells more. */

@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { StoredRecord } from '../operation-ledger.ts';
-import { EPOCH_RAISED, LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
+import { EPOCH_RAISED, LedgerIncompatible, type LedgerRegressed, LedgerUnavailable } from '../operation-ledger.ts';
 import { FAULT_MS, OperationDrive } from './drive.ts';
 import type { Environment } from './environment.ts';
 import { reclaimOwn } from './reclaim.ts';
@@ -39,6 +39,8 @@ export class Scheduler {
   /** Ledger time of the next look, as far as it is known here. */
   #wakeAt = 0;
   #loops: Promise<void>[] = [];
+  /** Partitions whose history went backwards, as far as it was told. */
+  #regressed: ReadonlySet<string> = new Set();
   #unsubscribe: (() => void) | null = null;
 
   constructor(private readonly options: SchedulerOptions) {
@@ -150,7 +152,7 @@ export class Scheduler {
         const limit = Math.min(64, concurrency - this.#drives.size);
         if (limit > 0) {
           const askedAt = env.clock.monotonic();
-          const { claimed, nextDueAt, epochOver } = await env.ledger.claimDue({
+          const { claimed, nextDueAt, epochOver, regressed } = await env.ledger.claimDue({
             owner: env.executorId,
             scopes: env.connections.scopes(),
             limit,
@@ -159,6 +161,7 @@ export class Scheduler {
           });
           for (const record of claimed) this.take(record, askedAt);
           if (epochOver !== undefined) env.tenure.end(epochOver);
+          this.#tellRegressed(regressed ?? []);
           this.#expect(claimed.length === limit ? 0 : nextDueAt);
         }
         if (away) env.log({ level: 'info', event: 'ledger.back' });
@@ -170,6 +173,15 @@ export class Scheduler {
       }
       await this.#rest(sleepMs, away);
     }
+  }
+
+  /** Once for each: an operator has to look, and nothing of that partition is driven until then. */
+  #tellRegressed(regressed: readonly LedgerRegressed[]): void {
+    for (const { partition, message } of regressed) {
+      if (this.#regressed.has(partition)) continue;
+      this.#env.log({ level: 'error', event: 'ledger.regressed', detail: { partition, why: message } });
+    }
+    this.#regressed = new Set(regressed.map(({ partition }) => partition));
   }
 
   /** Until something is expected to be due, or for `longestMs`. */

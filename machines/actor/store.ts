@@ -19,6 +19,7 @@ import {
   writeSnapshot,
 } from '../tool-operation/snapshot.ts';
 import { type Log, silent } from './log.ts';
+import { type TakenOver, takeOver } from './older-history.ts';
 import { EpochIsOver } from './tenure.ts';
 
 /** A committed record, opened. */
@@ -127,10 +128,11 @@ export class OperationStore {
     let event = told;
     let opened = known ?? (await this.load(operationId));
     let mayBeOld = known !== undefined;
+    let over: TakenOver | null = null;
     for (;;) {
       if (!opened) return { kind: 'missing' };
       const from = statePath(opened.snapshot);
-      const next = applyEvent(this.#machine, opened.snapshot, event);
+      const next = applyEvent(this.#machine, opened.snapshot, over?.kind === 'first' ? over.event : event);
       if (next === opened.snapshot) {
         if (mayBeOld) {
           // What was refused against a remembered record may fit the committed one.
@@ -147,7 +149,12 @@ export class OperationStore {
         ...next,
         context: { ...next.context, updatedAt: event.at },
       } as OperationSnapshot;
-      const committed = await this.#commit(opened, stamped, from, event, options);
+      const applied = over?.kind === 'first' ? over.event : event;
+      const committed = await this.#commit(opened, stamped, from, applied, options, over?.how);
+      if (committed === 'olderHistory') {
+        over = takeOver(opened.snapshot, next, event);
+        continue;
+      }
       if (committed === 'switchedOff' || committed === 'creationOff') {
         // The chart says what becomes of a call that nobody may send any more, or not now.
         event = refusedByLedger(event, committed);
@@ -155,8 +162,13 @@ export class OperationStore {
       }
       if (committed) {
         for (const listener of this.#committed) listener(committed, from);
-        return { kind: 'taken', opened: committed, from };
+        // A step that came first; to begin it was all that this event wanted.
+        if (over?.kind !== 'first' || over.event.type === event.type) return { kind: 'taken', opened: committed, from };
+        opened = committed;
+        over = null;
+        continue;
       }
+      over = null;
       opened = await this.load(operationId);
       mayBeOld = false;
     }
@@ -169,7 +181,8 @@ export class OperationStore {
     from: string,
     event: OperationEvent,
     options: ApplyOptions,
-  ): Promise<Opened | 'switchedOff' | 'creationOff' | null> {
+    olderHistory: 'keep' | 'adopt' | undefined,
+  ): Promise<Opened | 'switchedOff' | 'creationOff' | 'olderHistory' | null> {
     const { record } = opened;
     const { context } = next;
     // The last fence: what a record cannot hold must not become one, for nobody could open it again.
@@ -203,7 +216,11 @@ export class OperationStore {
         : await this.#ledger.commit({
             ...step,
             expectedRevision: record.revision,
-            ...(owedEffect(next) === 'submit' && state !== from ? { creates: context.protocol } : {}),
+            // What is taken over is not sent by anybody: it lets nothing be created.
+            ...(owedEffect(next) === 'submit' && state !== from && olderHistory === undefined
+              ? { creates: context.protocol }
+              : {}),
+            ...(olderHistory === undefined ? {} : { olderHistory }),
             ...(options.leaseOwner === undefined ? {} : { leaseOwner: options.leaseOwner, releaseLease }),
           });
     switch (answer.kind) {
@@ -224,6 +241,7 @@ export class OperationStore {
         };
       case 'switchedOff':
       case 'creationOff':
+      case 'olderHistory':
         return answer.kind;
       case 'epochOver':
         throw new EpochIsOver(context.executionEpoch, answer.epoch);

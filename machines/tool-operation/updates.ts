@@ -187,7 +187,12 @@ export const updates = {
           parked: null,
         }
       : {},
-  queueNextAttempt: (context, event) => ({ ...freshStep(event), attempt: context.attempt + 1 }),
+  /** The second attempt at once; a server that loses every one of them is not asked in a circle. */
+  queueNextAttempt: (context, event) => ({
+    ...freshStep(event),
+    attempt: context.attempt + 1,
+    ...(context.attempt > 1 ? { dueAt: nextTry({ ...context, failures: context.attempt - 2 }, event) } : {}),
+  }),
   /** This attempt ended with questions: as good as never sent, and the next one brings their answers. */
   openFirstRound: (context, event) => ({
     ...openedRound(context, event),

@@ -11,6 +11,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   MISCONF: 'it refuses writes because it could not write to its disk. Look at its log and at the free disk space',
   CLUSTERDOWN: 'its cluster is incomplete. Bring the missing nodes back',
   TRYAGAIN: 'its cluster is moving these keys right now. Wait',
+  ASK: 'its cluster is moving these keys right now. Wait',
+  MOVED: 'another node of its cluster has these keys. Give the address as redis+cluster://host:port,host:port',
   NOAUTH: 'it wants a password. Put user and password into the address',
   WRONGPASS: 'it does not accept this user and password. Check the address',
   NOPERM: 'this user may not do this. Allow it EVAL, EVALSHA and the commands in the scripts, on the keys toolop:*',
@@ -22,6 +24,7 @@ const ADVICE: Readonly<Record<string, string>> = {
  */
 export function unavailable(error: unknown, where: string, connection: Error | undefined): Error {
   if (!(error instanceof Error)) return new Error(String(error));
+  if (error instanceof LedgerUnavailable) return error;
   const code = /^[A-Z]+(?= )/.exec(error.message)?.[0] ?? '';
   const advice = ADVICE[code];
   if (advice !== undefined) {

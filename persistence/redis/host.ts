@@ -1,9 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { LedgerUnavailable } from '../../machines/operation-ledger.ts';
 import type { Durability, ScriptHost } from '../script-host.ts';
 import { loadScripts, type ScriptName } from '../scripts.ts';
+import { parseRedisAddress, publicAddress, type RedisAddress } from './address.ts';
+import { connectTo, type RedisClient } from './client.ts';
 import { redisDurability } from './durability.ts';
 import { unavailable } from './errors.ts';
+import { Replicas, type WaitForReplicas } from './replicas.ts';
 
 /** How long a server may take to say goodbye, ms. */
 const FAREWELL_MS = 1_000;
@@ -11,60 +15,63 @@ const FAREWELL_MS = 1_000;
 type Command = (numberOfKeys: number, ...keysAndArgs: string[]) => Promise<unknown>;
 
 export interface RedisHostOptions {
-  /** `redis://` or `rediss://`, with user and password where needed. */
+  /** One server, a cluster, or Sentinels: `address.ts`. */
   readonly url: string;
   /** The Pub/Sub channel of the nudges. */
   readonly channel: string;
   /** How long one attempt may take before its outcome counts as unknown. */
   readonly commandTimeoutMs: number;
+  /** Default: `auto`. */
+  readonly waitForReplicas?: WaitForReplicas;
 }
 
-/** Runs the scripts on a Redis server. One socket carries all of them; nudges arrive on a second one. */
+/**
+ * Runs the scripts on Redis. One connection (to each node, on a cluster) carries all of them; nudges arrive on a second one,
+ * and what waits for a replica has a third.
+ */
 export class RedisHost implements ScriptHost {
   readonly #options: RedisHostOptions;
   readonly #where: string;
-  readonly #redis: Redis;
+  readonly #address: RedisAddress;
+  readonly #client: RedisClient;
+  readonly #replicas: Replicas;
   readonly #commands = new Map<ScriptName, Command>();
   readonly #listeners = new Set<(operationId: string) => void>();
   readonly #pending = new Set<(error: Error) => void>();
-  #subscriber: Redis | undefined;
+  #stopListening: (() => void) | undefined;
   #lastProblem: Error | undefined;
 
   constructor(options: RedisHostOptions) {
     this.#options = options;
-    this.#where = withoutPassword(options.url);
-    this.#redis = new Redis(options.url, {
-      // 6.0.0 decodes some large RESP3 numbers wrongly.
-      protocol: 2,
-      // A dead server is reported by the next attempt, not by silence; a script is safe to send again.
-      maxRetriesPerRequest: 1,
-      commandTimeout: options.commandTimeoutMs,
-      // A command timeout keeps the socket: only this ends a half-open one.
-      socketTimeout: options.commandTimeoutMs * 3,
-      connectTimeout: options.commandTimeoutMs,
-      keepAlive: 10_000,
-      enableReadyCheck: true,
-      retryStrategy: reconnectDelay,
-      // After a failover the old address may answer as a replica: look again who is primary.
-      reconnectOnError: (error) => /^(READONLY|NOREPLICAS|LOADING|MASTERDOWN)/.test(error.message),
-    });
-    this.#redis.on('error', (error) => {
-      this.#lastProblem = error;
-    });
-    this.#redis.on('ready', () => {
-      this.#lastProblem = undefined;
-    });
+    this.#address = parseRedisAddress(options.url);
+    this.#where = publicAddress(options.url);
+    this.#client = this.#connect();
     for (const { name, text } of loadScripts().values()) {
       const command = `toolop_${name}`;
-      this.#redis.defineCommand(command, { lua: text });
-      this.#commands.set(name, Reflect.get(this.#redis, command).bind(this.#redis));
+      this.#client.defineCommand(command, { lua: text });
+      this.#commands.set(name, Reflect.get(this.#client, command).bind(this.#client));
     }
+    this.#replicas = new Replicas({
+      where: this.#where,
+      wanted: options.waitForReplicas ?? 'auto',
+      commandTimeoutMs: options.commandTimeoutMs,
+      isCluster: this.#address.kind === 'cluster',
+      client: this.#client,
+      open: () => this.#connect(),
+    });
   }
 
-  async run(script: ScriptName, keys: readonly string[], args: readonly string[], nudge?: string): Promise<unknown> {
+  async run(
+    script: ScriptName,
+    keys: readonly string[],
+    args: readonly string[],
+    nudge?: string,
+    confirm = false,
+  ): Promise<unknown> {
+    const plainly = () => (this.#commands.get(script) as Command)(keys.length, ...keys, ...args);
     try {
-      const reply = await this.#send(script, keys, args);
-      if (nudge !== undefined) this.#redis.publish(this.#options.channel, nudge).catch(lossy);
+      const reply = await this.#settled(confirm ? this.#replicas.run(script, keys, args, plainly) : plainly());
+      if (nudge !== undefined) this.#client.publish(this.#options.channel, nudge).catch(lossy);
       return reply;
     } catch (error) {
       throw unavailable(error, this.#where, this.#lastProblem);
@@ -73,18 +80,20 @@ export class RedisHost implements ScriptHost {
 
   subscribe(listener: (operationId: string) => void): () => void {
     this.#listeners.add(listener);
-    this.#subscriber ??= this.#listen();
+    this.#stopListening ??= this.#listen();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
-      this.#subscriber?.disconnect();
-      this.#subscriber = undefined;
+      this.#stopListening?.();
+      this.#stopListening = undefined;
     };
   }
 
   async durability(): Promise<Durability> {
     try {
-      return await redisDurability(this.#redis, this.#where);
+      return await this.#settled(
+        redisDurability(this.#client, this.#address, this.#where, this.#options.waitForReplicas ?? 'auto'),
+      );
     } catch (error) {
       throw unavailable(error, this.#where, this.#lastProblem);
     }
@@ -92,50 +101,76 @@ export class RedisHost implements ScriptHost {
 
   async close(): Promise<void> {
     this.#listeners.clear();
-    this.#subscriber?.disconnect();
-    this.#subscriber = undefined;
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+    this.#replicas.close();
     // Whoever is not connected has nothing to wait for, and a server that is silent is not waited for.
-    if (this.#redis.status === 'ready')
-      await Promise.race([this.#redis.quit().catch(lossy), delay(FAREWELL_MS, undefined, { ref: false })]);
-    this.#redis.disconnect();
+    if (this.#client.status === 'ready')
+      await Promise.race([this.#client.quit().catch(lossy), delay(FAREWELL_MS, undefined, { ref: false })]);
+    this.#client.disconnect();
     for (const reject of this.#pending) reject(new Error('the connection was closed'));
   }
 
-  /** Settles at `close` too: a command that waits for a reconnection is not told by `disconnect`. */
-  #send(script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    const command = this.#commands.get(script) as Command;
+  #connect(): RedisClient {
+    const client = connectTo(this.#address, { commandTimeoutMs: this.#options.commandTimeoutMs, givesUp: true });
+    const note = (error: Error) => {
+      this.#lastProblem = error;
+    };
+    const forget = () => {
+      this.#lastProblem = undefined;
+    };
+    if (client instanceof Redis) client.on('error', note).on('ready', forget);
+    else client.on('error', lossy).on('node error', note).on('refresh', forget);
+    return client;
+  }
+
+  /**
+   * Settles at `close` too, and after a while: a command that waits for a reconnection is not told by `disconnect`, and one
+   * that waits for a cluster to be complete is told by nobody.
+   */
+  #settled<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
+      const limitMs = this.#options.commandTimeoutMs * 2;
+      const timer =
+        this.#address.kind === 'single'
+          ? undefined
+          : setTimeout(() => reject(new LedgerUnavailable(this.#silence(limitMs))), limitMs);
       this.#pending.add(reject);
-      command(keys.length, ...keys, ...args)
-        .finally(() => this.#pending.delete(reject))
+      answer
+        .finally(() => {
+          clearTimeout(timer);
+          this.#pending.delete(reject);
+        })
         .then(resolve, reject);
     });
   }
 
-  #listen(): Redis {
-    const subscriber = new Redis(this.#options.url, {
-      protocol: 2,
-      maxRetriesPerRequest: null,
-      keepAlive: 10_000,
-      retryStrategy: reconnectDelay,
-    });
-    subscriber.on('error', lossy);
-    subscriber.on('message', (_channel, operationId: string) => {
+  #silence(limitMs: number): string {
+    const why = this.#lastProblem === undefined ? '' : ` (${this.#lastProblem.message})`;
+    return `Redis at ${this.#where} did not answer within ${limitMs} ms${why}; whether the step was taken is unknown. Check its nodes; the step can safely be sent again.`;
+  }
+
+  /** On a cluster every node passes announcements on to all others, and ioredis keeps a connection for them already. */
+  #listen(): () => void {
+    const { channel, commandTimeoutMs } = this.#options;
+    const heard = (_channel: string, operationId: string) => {
       for (const listener of this.#listeners) listener(operationId);
-    });
-    subscriber.subscribe(this.#options.channel).catch(lossy);
-    return subscriber;
+    };
+    if (this.#address.kind === 'cluster') {
+      const client = this.#client;
+      client.on('message', heard);
+      client.subscribe(channel).catch(lossy);
+      return () => {
+        client.off('message', heard);
+        client.unsubscribe(channel).catch(lossy);
+      };
+    }
+    const subscriber = connectTo(this.#address, { commandTimeoutMs, givesUp: false });
+    subscriber.on('error', lossy).on('message', heard);
+    subscriber.subscribe(channel).catch(lossy);
+    return () => subscriber.disconnect();
   }
 }
 
 /** Nudges may get lost: the poll is the truth. */
 function lossy(): void {}
-
-function reconnectDelay(attempt: number): number {
-  return Math.min(25 * 2 ** Math.min(attempt, 5), 500) * (0.75 + Math.random() / 2);
-}
-
-function withoutPassword(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
-}

@@ -15,4 +15,5 @@ redis.call('HSET', KEYS[4], ARGV[2], digest .. ' ' .. lease)
 redis.call('HDEL', KEYS[1], ARGV[2])
 redis.call('ZREM', KEYS[2], ARGV[2])
 redis.call('HDEL', KEYS[3], ARGV[2])
+raise_history()
 return 1

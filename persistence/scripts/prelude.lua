@@ -16,6 +16,49 @@ local function clock()
   return number(time[1]) * 1000 + math.floor(number(time[2]) / 1000)
 end
 
+-- The history of a partition. Its mark is 'epoch number', and the number rises with each step that writes. A script of the
+-- history (scripts.ts names them) has one key more, the mark, and three arguments more: what to do with a record of an older
+-- history ('': refuse, 'keep', 'adopt'), and the epoch and number of the highest mark that its sender has seen.
+-- It answers {reply, epoch, number}, or {'regressed', epoch, number, seen epoch, seen number} where the mark is older than one
+-- that somebody has seen: that is noted in the mark, and nobody writes there until it is acknowledged.
+local history = {}
+
+local function parsed_mark(key)
+  return string.match(redis.call('HGET', key, 'mark') or '1 0', '^(%d+) (%d+) ?(%d*) ?(%d*)$')
+end
+
+local function enter_history()
+  local seen_number = table.remove(ARGV)
+  local seen_epoch = table.remove(ARGV)
+  history.how = table.remove(ARGV)
+  history.key = table.remove(KEYS)
+  local epoch, at, lost_epoch, lost_number = parsed_mark(history.key)
+  local lost = lost_epoch ~= ''
+  local last_epoch, last_number = epoch, at
+  if lost then
+    last_epoch, last_number = lost_epoch, lost_number
+  end
+  local newer = number(seen_epoch) > number(last_epoch)
+  local further = seen_epoch == last_epoch and number(seen_number) > number(last_number)
+  if newer or further then
+    redis.call('HSET', history.key, 'mark', epoch .. ' ' .. at .. ' ' .. seen_epoch .. ' ' .. seen_number)
+    return { 'regressed', epoch, at, seen_epoch, seen_number }
+  end
+  if lost then return { 'regressed', epoch, at, lost_epoch, lost_number } end
+  history.epoch, history.number = epoch, number(at)
+  return nil
+end
+
+local function raise_history()
+  history.number = history.number + 1
+  redis.call('HSET', history.key, 'mark', history.epoch .. ' ' .. text(history.number))
+end
+
+-- A record says in which epoch of the history it was made or adopted.
+local function of_older_history(epoch)
+  return history.how == '' and (epoch or '1') ~= history.epoch
+end
+
 local function record(op)
   return redis.call('HMGET', op, 'rev', 'snap', 'state', 'scope', 'due', 'own', 'lep', 'unt')
 end
@@ -54,6 +97,8 @@ local function write_step(revision, due, first_payload)
     step_fields[1], ARGV[9], step_fields[2], ARGV[10], step_fields[3], ARGV[11], step_fields[4], ARGV[12],
     step_fields[5], ARGV[13], step_fields[6], ARGV[14], step_fields[7], ARGV[15], step_fields[8], ARGV[16]
   )
+  if history.how == 'adopt' then redis.call('HSET', KEYS[1], 'hep', history.epoch) end
+  raise_history()
   if ARGV[8] ~= '' then redis.call('HSET', KEYS[2], revision, ARGV[8]) end
   for i = first_payload, #ARGV, 2 do
     redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1])

@@ -7,4 +7,5 @@
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if epoch and number(epoch) > number(ARGV[2]) then return epoch end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2])
+raise_history()
 return ARGV[2]

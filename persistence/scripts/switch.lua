@@ -5,4 +5,5 @@
 -- Reply value
 
 redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+raise_history()
 return ARGV[3]

@@ -38,7 +38,8 @@ export class Command {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     this.#child = spawn(process.execPath, [...program(MAIN), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...env },
+      // Ports come again: what one test saw of a Redis says nothing of another one.
+      env: { ...process.env, TOOLOP_HISTORY: 'none', ...env },
     });
     alive.add(this.#child);
     this.#child.stdout?.on('data', (chunk: Buffer) => {

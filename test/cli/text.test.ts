@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { publicAddress } from '../../persistence/index.ts';
 import { ExitCode, exitCodeOf } from '../../visualizer/cli/exit-codes.ts';
-import { httpEndpoint, publicLedger, readHeaders, readJsonObject } from '../../visualizer/cli/options.ts';
+import { httpEndpoint, readHeaders, readJsonObject } from '../../visualizer/cli/options.ts';
 import { redacted } from '../../visualizer/cli/redact.ts';
 import { jsonLine, manyLines, oneLine, shellWord } from '../../visualizer/cli/text.ts';
 
@@ -33,7 +34,7 @@ describe('secrets', () => {
   });
 
   it('credentials are neither in a shown ledger nor taken in a URL', () => {
-    expect(publicLedger('redis://me:word@host:1/2')).toBe('redis://host:1/2');
+    expect(publicAddress('redis://me:word@host:1/2')).toBe('redis://host:1/2');
     expect(() => httpEndpoint('https://me:word@host/', {})).toThrow(/user name or password/);
     expect(readHeaders(['A: b: c'])).toEqual({ A: 'b: c' });
   });

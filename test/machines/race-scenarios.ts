@@ -19,6 +19,7 @@ import {
   remember,
   type Scenario,
   START,
+  type Step,
   say,
   wait,
 } from './scenario.ts';
@@ -129,6 +130,24 @@ export const RACES: readonly Row[] = [
           [say.begin(false), 'taken'],
           check((context) => expect(context.dueAt).toBeGreaterThan(START + 5_000)),
           [say.begin(), 'SUBMITTING.sending'],
+        ],
+      },
+      {
+        title: 'a server that loses every call: the second attempt at once, each after it later than the one before',
+        steps: [
+          ...into.safe,
+          [say.requeue(), 'SUBMITTING.queued'],
+          check(({ dueAt, updatedAt }) => expect(dueAt).toBeLessThanOrEqual(updatedAt + 1_000)),
+          ...[2, 3].flatMap((attempt): Step[] => [
+            [say.begin(), 'SUBMITTING.sending'],
+            [say.connectionLost(), 'SUBMISSION_UNKNOWN'],
+            [say.neverCreated(attempt), 'NOT_FOUND_SAFE'],
+            [say.requeue(), 'SUBMITTING.queued'],
+            check(({ dueAt }) =>
+              expect(dueAt).toBeGreaterThanOrEqual(START + POLICY.pollIntervalMs * 2 ** (attempt - 2)),
+            ),
+          ]),
+          holds({ attempt: 4 }),
         ],
       },
       {

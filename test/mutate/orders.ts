@@ -162,10 +162,10 @@ const requeued = (drive, issued) => [\n`,
     file: 'machines/actor/store.ts',
     edits: [
       [
-        '      const committed = await this.#commit(opened, stamped, from, event, options);\n',
+        '      const committed = await this.#commit(opened, stamped, from, applied, options, over?.how);\n',
         `      const revision = String(Number(opened.record.revision) + 1);
       for (const listener of this.#committed) listener({ record: { ...opened.record, revision }, snapshot: stamped }, from);
-      const committed = await this.#commit(opened, stamped, from, event, options);\n`,
+      const committed = await this.#commit(opened, stamped, from, applied, options, over?.how);\n`,
       ],
       ['        for (const listener of this.#committed) listener(committed, from);\n', ''],
     ],

@@ -13,13 +13,15 @@ const WHOLE: readonly Suite[] = [
 /** Parts of the contract by script; another script has the whole. */
 const PARTS: Readonly<Record<string, string>> = {
   accept: 'accept',
+  acknowledge: 'history',
+  prelude: 'history',
   'ack-ready': 'outbox',
   'lease-ready': 'outbox',
   audit: 'audit',
   claim: 'leases',
   release: 'leases',
   renew: 'leases',
-  commit: '(commit|leases)',
+  commit: '(commit|leases|history)',
   create: '(create|leases)',
   load: 'create',
   open: 'opening',

@@ -8,9 +8,11 @@ import {
   type OperationLedger,
   type ReadyRow,
 } from '../../machines/operation-ledger.ts';
+import { SeenHistory } from '../../persistence/history.ts';
 import { type LedgerOptions, openLedger } from '../../persistence/index.ts';
-import { Keys } from '../../persistence/keys.ts';
+import { Keys, type PartitionKeys } from '../../persistence/keys.ts';
 import type { ScriptHost } from '../../persistence/script-host.ts';
+import type { ScriptName } from '../../persistence/scripts.ts';
 import { Store } from '../../persistence/store.ts';
 import { Switches } from '../../persistence/switches.ts';
 import { acceptStep, fields, NAMESPACE, newOperation, recordOf, step, unique } from './steps.ts';
@@ -24,6 +26,18 @@ export interface StoreUnderTest {
   plant(key: string, field: string, value: string | null): Promise<void>;
   clear(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** One script of the history, as a client that has seen nothing of it yet; its reply without the mark. */
+async function runOnHistory(
+  host: ScriptHost,
+  { mark }: PartitionKeys,
+  script: ScriptName,
+  keys: readonly string[],
+  args: readonly string[],
+): Promise<unknown> {
+  const [reply] = (await host.run(script, [...keys, mark], [...args, '', '1', '0'])) as unknown[];
+  return reply;
 }
 
 /** What every host must do alike. */
@@ -326,7 +340,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
         const host = await store.host();
         const claimOne = (command: string) =>
-          host.run(
+          runOnHistory(
+            host,
+            keys,
             'claim',
             [keys.operation(operationId), keys.due('endpoint:e'), keys.switches],
             [String(clock), operationId, command, 'a', '1000', '1'],
@@ -508,7 +524,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
         const host = await store.host();
         const lease = (token: string) =>
-          host.run(
+          runOnHistory(
+            host,
+            keys,
             'lease-ready',
             [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
             [String(clock), token, 'c', '5', '1000'],
@@ -525,13 +543,17 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
         const host = await store.host();
         const lease = () =>
-          host.run(
+          runOnHistory(
+            host,
+            keys,
             'lease-ready',
             [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
             [String(clock), 'token', 'c', '5', '1000'],
           );
         expect(await lease()).toHaveLength(2);
-        const acknowledged = await host.run(
+        const acknowledged = await runOnHistory(
+          host,
+          keys,
           'ack-ready',
           [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed],
           [String(clock), operationId, 'token', 'c'],
@@ -544,7 +566,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       it('keeps nothing for a consumer that got nothing', async () => {
         const keys = new Keys(NAMESPACE).partition(0);
         const host = await store.host();
-        const leased = await host.run(
+        const leased = await runOnHistory(
+          host,
+          keys,
           'lease-ready',
           [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
           [String(clock), 'token', 'idle', '5', '1000'],
@@ -700,8 +724,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await ledger.epochs()).toEqual([12, 12, 12]);
         // Two who raise at once: whoever comes later with less leaves more alone.
         const host = await store.host();
+        const keys = new Keys(NAMESPACE).partition(1);
         const raise = (epoch: number) =>
-          host.run('raise', [new Keys(NAMESPACE).partition(1).switches], [String(clock), String(epoch)]);
+          runOnHistory(host, keys, 'raise', [keys.switches], [String(clock), String(epoch)]);
         expect(await raise(9)).toBe('12');
         expect(await raise(13)).toBe('13');
         await host.close();
@@ -720,7 +745,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
           durability: () => host.durability(),
           close: () => host.close(),
         };
-        const interrupted = new Switches(new Store(dying, 3, { namespace: NAMESPACE, definiteWithinMs: 100 }));
+        const interrupted = new Switches(
+          new Store(dying, 3, { namespace: NAMESPACE, definiteWithinMs: 100, seen: new SeenHistory('', null) }),
+        );
         await expect(interrupted.raiseEpoch(2)).rejects.toThrow(LedgerUnavailable);
         await host.close();
         expect([await ledger.epoch(), await ledger.epochs()]).toEqual([2, [2, 1, 1]]);
@@ -825,6 +852,209 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         await ledger.raiseEpoch();
         expect(await asks()).toEqual({ kind: 'epochOver', epoch: 2 });
         expect(Object.keys(await ledger.adapters())).toEqual([creates]);
+      });
+    });
+
+    describe('history', () => {
+      const PARTITION = 'p01';
+      /** A new operation of that partition. */
+      const operationHere = (): string => {
+        for (;;) {
+          const operationId = newOperation(ledger);
+          if (operationId.startsWith(PARTITION)) return operationId;
+        }
+      };
+      const createHere = async (target = ledger): Promise<string> => {
+        const operationId = operationHere();
+        await target.create(step(operationId), null);
+        return operationId;
+      };
+      const historyOf = async (target = ledger) =>
+        (await target.histories()).find(({ partition }) => partition === PARTITION);
+      const setMark = (mark: string) => store.plant(new Keys(NAMESPACE).partition(1).mark, 'mark', mark);
+      /** The partition forgets its steps down to this one. */
+      const forgetTo = (number: number, epoch = 1) => setMark(`${epoch} ${number}`);
+
+      it('counts the steps that write, and no others', async () => {
+        const operationId = await createHere();
+        expect(await historyOf()).toEqual({
+          partition: PARTITION,
+          shown: { epoch: 1, number: 1 },
+          seen: { epoch: 1, number: 1 },
+          regressed: false,
+          acknowledged: null,
+        });
+        const next = { ...step(operationId), expectedRevision: '1' };
+        await ledger.commit(next);
+        await ledger.commit(next);
+        await ledger.commit({ ...step(operationId), expectedRevision: '1' });
+        await claim('a');
+        await ledger.create(step(operationId), null);
+        expect((await historyOf())?.shown.number).toBe(2);
+        await ledger.acceptTerminal(acceptStep(operationId, '2'));
+        expect((await historyOf())?.shown.number).toBe(3);
+        const [row] = (await ledger.leaseReady('c', 5, 1000)) as [ReadyRow];
+        expect((await historyOf())?.shown.number).toBe(3);
+        await ledger.ackReady(row, 'c');
+        expect((await historyOf())?.shown.number).toBe(4);
+        await ledger.setAdapter('any', 'active');
+        expect((await historyOf())?.shown.number).toBe(5);
+        expect((await ledger.histories()).map(({ partition }) => partition)).toEqual(['p00', PARTITION, 'p02']);
+      });
+
+      it('B4 B12: refuses every step where it shows less than was seen, and only there', async () => {
+        const [first, second, third] = [await createHere(), await createHere(), await createHere()];
+        await ledger.acceptTerminal(acceptStep(third, '1'));
+        const [row] = (await ledger.leaseReady('c', 5, 1)) as [ReadyRow];
+        clock += 2;
+        await forgetTo(3);
+        const seen = { epoch: 1, number: 4 };
+        const shown = { epoch: 1, number: 3 };
+        const refused = { name: 'LedgerRegressed', partition: PARTITION, seen, shown };
+        const steps: (() => Promise<unknown>)[] = [
+          () => ledger.create(step(operationHere()), null),
+          () => ledger.commit({ ...step(first), expectedRevision: '1' }),
+          () => ledger.acceptTerminal(acceptStep(second, '1')),
+          () => ledger.ackReady(row, 'c'),
+          () => ledger.setAdapter('any', 'draining'),
+        ];
+        for (const refusedStep of steps) await expect(refusedStep()).rejects.toMatchObject(refused);
+        await expect(steps[0]?.()).rejects.toThrow(/p01.*epoch 1, step 3.*epoch 1, step 4.*toolop history/);
+        expect(await ledger.leaseReady('c', 5, 1000)).toEqual([]);
+        expect(await ledger.load(first)).toMatchObject({ revision: '1', lease: null });
+        expect(await historyOf()).toMatchObject({ shown, seen, regressed: true });
+        expect(await ledger.audit()).toEqual([
+          { operationId: PARTITION, problem: expect.stringMatching(/step 3 of epoch 1, and step 4/) },
+        ]);
+        // The others go on, and what can be claimed is.
+        const elsewhere = await Promise.all(Array.from({ length: 12 }, () => createElsewhere()));
+        const { claimed, regressed } = await claim('a', 20);
+        expect(claimed.map(({ operationId }) => operationId).sort()).toEqual(elsewhere.sort());
+        expect(regressed).toMatchObject([refused]);
+      });
+      const createElsewhere = async (): Promise<string> => {
+        for (;;) {
+          const operationId = newOperation(ledger);
+          if (operationId.startsWith(PARTITION)) continue;
+          await ledger.create(step(operationId), null);
+          return operationId;
+        }
+      };
+
+      it('tells everybody, also those who have seen nothing', async () => {
+        const operationId = await createHere();
+        await createHere();
+        await forgetTo(1);
+        const other = await open();
+        await expect(ledger.commit({ ...step(operationId), expectedRevision: '1' })).rejects.toThrow(/older history/);
+        await expect(createHere(other)).rejects.toMatchObject({ seen: { number: 2 }, shown: { number: 1 } });
+        expect(await historyOf(other)).toMatchObject({ regressed: true });
+      });
+
+      it('keeps the highest mark that anybody has seen', async () => {
+        const other = await open();
+        await createHere();
+        await createHere(other);
+        await createHere();
+        const behind = await open();
+        await forgetTo(2);
+        await createHere(behind);
+        await forgetTo(1);
+        const seenBy = async (target: OperationLedger) =>
+          (await createHere(target).catch((error: unknown) => error)) as { seen: unknown };
+        // One has seen the second step, the next the third.
+        expect((await seenBy(other)).seen).toEqual({ epoch: 1, number: 2 });
+        expect((await seenBy(behind)).seen).toEqual({ epoch: 1, number: 3 });
+        expect((await seenBy(other)).seen).toEqual({ epoch: 1, number: 3 });
+      });
+
+      it('goes on in a new epoch once somebody has acknowledged it', async () => {
+        const witness = await open();
+        await createHere();
+        await createHere(witness);
+        await createHere();
+        await forgetTo(1);
+        await expect(createHere()).rejects.toThrow(/older history/);
+        const [now] = await ledger.acknowledgeRegress('operator', [PARTITION]);
+        expect(now).toEqual({
+          partition: PARTITION,
+          shown: { epoch: 2, number: 1 },
+          seen: { epoch: 2, number: 1 },
+          regressed: false,
+          acknowledged: { by: 'operator', at: clock },
+        });
+        await createHere();
+        const fresh = await open();
+        await createHere(fresh);
+        expect(await historyOf()).toMatchObject({ shown: { epoch: 2, number: 3 }, regressed: false });
+        // More steps of the epoch before are no objection.
+        await forgetTo(1, 2);
+        expect(await createHere(witness)).toContain(PARTITION);
+        await forgetTo(3, 2);
+        // And backwards once more, into the epoch before.
+        await forgetTo(9);
+        await expect(createHere()).rejects.toMatchObject({ seen: { epoch: 2 }, shown: { epoch: 1, number: 9 } });
+        const [later] = await fresh.acknowledgeRegress('operator', [PARTITION]);
+        expect(later?.shown).toEqual({ epoch: 3, number: 9 });
+        await expect(ledger.acknowledgeRegress('operator', ['p77'])).rejects.toThrow(/no partition.*p00 to p02/);
+      });
+
+      it('can be acknowledged where nobody saw a loss', async () => {
+        await createHere();
+        expect(await ledger.acknowledgeRegress('operator', [PARTITION])).toMatchObject([
+          { shown: { epoch: 2, number: 1 }, regressed: false },
+        ]);
+      });
+
+      it('counts one acknowledgement once, however often it is sent, and goes beyond every epoch that was seen', async () => {
+        const host = await store.host();
+        const { mark } = new Keys(NAMESPACE).partition(1);
+        const acknowledge = (shown: string, seen: string) =>
+          host.run('acknowledge', [mark], [String(clock), shown, seen, 'operator']);
+        expect(await acknowledge('1', '1')).toEqual(['2', '0']);
+        expect(await acknowledge('1', '1')).toEqual(['2', '0']);
+        expect(await acknowledge('2', '6')).toEqual(['7', '0']);
+        await setMark('2 5 9 1');
+        expect(await acknowledge('2', '4')).toEqual(['10', '5']);
+        await host.close();
+      });
+
+      it('B4 G2: refuses the steps of a record of an older history, until it is taken over', async () => {
+        const creates = 'mcp-test';
+        const [kept, taken] = [await createHere(), await createHere()];
+        await ledger.acknowledgeRegress('operator', [PARTITION]);
+        const older = { kind: 'olderHistory' };
+        const commit = (operationId: string, revision: string, olderHistory?: 'keep' | 'adopt') =>
+          ledger.commit({
+            ...step(operationId, { creates }),
+            expectedRevision: revision,
+            ...(olderHistory ? { olderHistory } : {}),
+          });
+        expect(await commit(kept, '1')).toEqual(older);
+        expect(await ledger.load(kept)).toMatchObject({ revision: '1' });
+        expect(await commit(kept, '1', 'keep')).toEqual({ kind: 'committed', revision: '2' });
+        expect(await commit(kept, '2')).toEqual(older);
+        expect(await commit(taken, '1', 'adopt')).toEqual({ kind: 'committed', revision: '2' });
+        expect(await commit(taken, '2')).toEqual({ kind: 'committed', revision: '3' });
+        // One that was made before there were epochs is of the first.
+        const { operation } = new Keys(NAMESPACE).partition(1);
+        await store.plant(operation(taken), 'hep', null);
+        expect(await commit(taken, '3')).toEqual(older);
+        expect(await commit(taken, '3', 'adopt')).toMatchObject({ revision: '4' });
+        // Who is late is told so first.
+        expect(await commit(kept, '1')).toEqual({ kind: 'conflict', revision: '2' });
+        // What is made now is of this history, and of an older one after the next regress.
+        const fresh = await createHere();
+        expect(await commit(fresh, '1')).toMatchObject({ kind: 'committed' });
+        await ledger.acknowledgeRegress('operator', [PARTITION]);
+        expect(await commit(fresh, '2')).toEqual(older);
+        expect(await commit(taken, '4')).toEqual(older);
+      });
+
+      it('a record that was made before there were epochs is of the first', async () => {
+        const operationId = await createHere();
+        await store.plant(new Keys(NAMESPACE).partition(1).operation(operationId), 'hep', null);
+        expect(await ledger.commit({ ...step(operationId), expectedRevision: '1' })).toMatchObject({ revision: '2' });
       });
     });
 

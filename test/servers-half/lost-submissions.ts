@@ -43,7 +43,7 @@ const AT_ONCE = 50;
 export async function lostSubmissions(options: LostSubmissions): Promise<LostSubmissionsReport> {
   const { redis, count, seed, rules } = options;
   const settings = halfSettings({ redis, retentionMs: 3_600_000, namespace: `lost-${rules}-${seed}` });
-  const stores = Array.from({ length: PROCESSES }, () => new ServerStore(redis, settings));
+  const stores = Array.from({ length: PROCESSES }, () => new ServerStore(redis, settings, 'test'));
   const made = new Map<number, Set<string>>();
   const seen = {
     requests: 0,

@@ -189,9 +189,12 @@ describe('submission keys', () => {
     const first = await client.call('greet', { label }, mark);
     expect(textOf(first)).toBe(`hello ${label}`);
     expect(textOf(await client.call('greet', { label }, { ...mark, attempt: 2 }))).toBe(`hello ${label}`);
-    const { found } = (await client.lookup(mark)) as { found: { taskId: string; status: string } };
-    expect(found.status).toBe('completed');
-    expect(textOf(await client.result(found.taskId))).toBe(`hello ${label}`);
+    const { expiredWithReceipt: receipt } = (await client.lookup(mark)) as {
+      expiredWithReceipt: { taskId: string; status: string; result: Record<string, unknown> };
+    };
+    expect(receipt.status).toBe('completed');
+    expect(textOf(receipt.result)).toBe(`hello ${label}`);
+    expect(textOf(await client.result(receipt.taskId))).toBe(`hello ${label}`);
     expect(await rig.count('begun', `greet ${label}`)).toBe(1);
   });
 
@@ -205,8 +208,8 @@ describe('submission keys', () => {
       if (leave === 'close') await leaving.transport.terminateSession();
       await leaving.close();
       expect(await call).toBe('left');
-      await rig.release(label);
       const { found } = (await client.lookup(mark)) as { found: { taskId: string } };
+      await rig.release(label);
       expect(textOf(await client.result(found.taskId))).toBe(`hello ${label}`);
     }
   });

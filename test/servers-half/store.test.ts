@@ -21,7 +21,11 @@ afterEach(async () => {
 afterAll(() => redis.stop());
 
 function open(url: string, more: Partial<Parameters<typeof halfSettings>[0]> = {}): ServerStore {
-  const store = new ServerStore(url, halfSettings({ redis: url, retentionMs: 60_000, heartbeatMs: 300, ...more }));
+  const store = new ServerStore(
+    url,
+    halfSettings({ redis: url, retentionMs: 60_000, heartbeatMs: 300, ...more }),
+    'test',
+  );
   stores.push(store);
   return store;
 }
@@ -32,6 +36,10 @@ async function made(store: ServerStore, worker = 'a', mark: Mark | null = null):
   return submitted.task;
 }
 const result = { kind: 'result', value: {} } as const;
+
+it('says that it takes no cluster', () => {
+  expect(() => open('redis+cluster://127.0.0.1:1')).toThrow(/one Redis.*cluster is not taken/);
+});
 
 it.each([
   [['--maxmemory-policy', 'allkeys-lru'], true, /maxmemory-policy/],

@@ -75,7 +75,12 @@ async function launch(port: number, dir: string, options: RedisOptions): Promise
     appendfsync: 'always',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const child = spawn('redis-server', [...args, ...(options.args ?? [])], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawnRedis(port, [...args, ...(options.args ?? [])]);
+}
+
+/** A redis-server that answers on this port, and ends with this process at the latest. */
+export async function spawnRedis(port: number, args: readonly string[]): Promise<ChildProcess> {
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let log = '';
   child.stdout?.on('data', (data) => {
@@ -109,7 +114,7 @@ async function answers(child: ChildProcess, port: number, log: () => string): Pr
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -22,7 +22,7 @@ export const EXIT_CODES_HELP = `Exit codes:
   4  cancelled
   5  unknown: the operation is parked or was given up
   6  still running: this command only stopped waiting
-  7  the ledger is unavailable or incompatible`;
+  7  the ledger is unavailable or incompatible, or has forgotten steps`;
 
 /** The code of a terminal receipt. A tool that reports an error has failed, whatever the protocol calls that. */
 export function exitCodeOf(receipt: Pick<TerminalReceipt, 'outcome' | 'isError'>): ExitCode {

@@ -1,4 +1,4 @@
-import { LedgerIncompatible, LedgerUnavailable } from '../../machines/index.ts';
+import { LedgerIncompatible, LedgerRegressed, LedgerUnavailable } from '../../machines/index.ts';
 import { ExitCode } from './exit-codes.ts';
 
 /** An end with a reason that the user can act on: what was wrong, and the next step. Shown without a stack. */
@@ -28,6 +28,9 @@ export function ledgerTrouble(error: LedgerUnavailable): string {
 /** Any error, as one that can be shown. */
 export function asFailure(error: unknown): CliFailure {
   if (error instanceof CliFailure) return error;
+  if (error instanceof LedgerRegressed) {
+    return new CliFailure(ExitCode.ledger, error.message, 'toolop history status');
+  }
   if (error instanceof LedgerUnavailable) {
     return new CliFailure(
       ExitCode.ledger,

@@ -8,6 +8,7 @@ import { addAttach } from './commands/attach.ts';
 import { addCancel } from './commands/cancel.ts';
 import { addCreation, addEpoch } from './commands/epoch.ts';
 import { finisher } from './commands/finish.ts';
+import { addHistory } from './commands/history.ts';
 import { addList } from './commands/list.ts';
 import { addReconcile } from './commands/reconcile.ts';
 import { addRollback } from './commands/rollback.ts';
@@ -49,6 +50,7 @@ for (const add of [
   addEpoch,
   addCreation,
   addRollback,
+  addHistory,
 ])
   add(program, finish);
 for (const command of program.commands) command.addHelpText('after', `\n${EXIT_CODES_HELP}`);

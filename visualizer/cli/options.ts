@@ -6,11 +6,13 @@ import type { Endpoint } from '../../machines/index.ts';
 import { usage } from './failure.ts';
 
 export const DEFAULT_LEDGER = '.toolop/ledger.db';
+const DEFAULT_HISTORY = '.toolop/history.json';
 export const DEFAULT_PRINCIPAL = 'local';
 
 export interface CommonOptions {
   readonly ledger: string;
   readonly namespace: string;
+  readonly historyFile?: string;
   readonly principal?: string;
   readonly json?: boolean;
   readonly verbose?: boolean;
@@ -18,12 +20,31 @@ export interface CommonOptions {
 
 export function withCommonOptions(command: Command): Command {
   return command
-    .option('--ledger <address>', 'redis://… or the path of a file', process.env.TOOLOP_LEDGER || DEFAULT_LEDGER)
+    .option(
+      '--ledger <address>',
+      'redis://…, redis+cluster://…, redis+sentinel://… or the path of a file',
+      process.env.TOOLOP_LEDGER || DEFAULT_LEDGER,
+    )
     .option('--namespace <name>', 'separates the operations of unrelated programs', 'default')
+    .option(
+      '--history-file <path>',
+      'what was seen of the ledger is remembered there (default: TOOLOP_HISTORY, else beside the ledger file, or .toolop/history.json; none: nowhere)',
+    )
     .option('--principal <name>', `on whose behalf a call is made (default: "${DEFAULT_PRINCIPAL}")`)
     .option('--json', 'machine-readable output on stdout')
     .option('--verbose', 'log lines on stderr');
 }
+
+/** Where it is remembered how far the ledger had come, so that one that has forgotten steps is noticed. */
+export function historyFileOf({ historyFile, ledger }: CommonOptions): string | null {
+  const named = historyFile ?? process.env.TOOLOP_HISTORY;
+  if (named === 'none') return null;
+  if (named) return named;
+  return isFile(ledger) ? `${ledger}.history.json` : DEFAULT_HISTORY;
+}
+
+/** An address without a scheme is a path. */
+export const isFile = (ledger: string): boolean => !/^[a-z][a-z+.-]*:\/\//i.test(ledger);
 
 /** A header may come often; a value may hold colons. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
@@ -97,9 +118,4 @@ export function httpEndpoint(url: string, headers: Readonly<Record<string, strin
     throw usage('--url holds a user name or password', 'give credentials by --header or TOOLOP_HEADERS');
   }
   return { kind: 'http', url, headers };
-}
-
-/** The address of a ledger as it may be shown. */
-export function publicLedger(address: string): string {
-  return address.replace(/^(rediss?:\/\/)[^@/]*@/, '$1');
 }

@@ -5,11 +5,11 @@ import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import { synchronous } from '../../adapters/sync/index.ts';
 import { Executor, type OperationLedger, type OperationProtocol, systemClock } from '../../machines/index.ts';
-import { openLedger } from '../../persistence/index.ts';
+import { openLedger, publicAddress } from '../../persistence/index.ts';
 import { ExitCode } from './exit-codes.ts';
 import { asFailure, CliFailure, usage } from './failure.ts';
 import { LastWords } from './last-words.ts';
-import { type CommonOptions, DEFAULT_LEDGER, publicLedger } from './options.ts';
+import { type CommonOptions, DEFAULT_LEDGER, historyFileOf, isFile } from './options.ts';
 import type { Output } from './output.ts';
 import { shellWord, shortId } from './text.ts';
 
@@ -102,19 +102,20 @@ export async function atWork(
 
 async function open(options: CommonOptions, output: Output, needs: WorkplaceNeeds): Promise<OperationLedger> {
   const { ledger: address, namespace } = options;
-  const isFile = !/^[a-z]+:\/\//i.test(address);
-  if (isFile && !needs.makes && !existsSync(address)) {
+  if (isFile(address) && !needs.makes && !existsSync(address)) {
     throw new CliFailure(
       ExitCode.ledger,
       `there is no ledger at ${address}`,
       'give its address by --ledger or TOOLOP_LEDGER; `toolop run` makes one',
     );
   }
-  const slow = setTimeout(() => output.say(`trying the ledger at ${publicLedger(address)} …`), SILENCE_MS);
+  const historyFile = historyFileOf(options);
+  const slow = setTimeout(() => output.say(`trying the ledger at ${publicAddress(address)} …`), SILENCE_MS);
   try {
     return await openLedger(address, {
       namespace,
       openWithinMs: PATIENCE_MS,
+      ...(historyFile === null ? {} : { historyFile }),
       ...(needs.serves ? {} : { definiteWithinMs: PATIENCE_MS, attemptMs: PATIENCE_MS / 2 }),
     });
   } catch (error) {
@@ -128,7 +129,7 @@ async function open(options: CommonOptions, output: Output, needs: WorkplaceNeed
 function sameLedger(options: CommonOptions): readonly string[] {
   const fromEnvironment = options.ledger === (process.env.TOOLOP_LEDGER || DEFAULT_LEDGER);
   return [
-    ...(fromEnvironment ? [] : ['--ledger', publicLedger(options.ledger)]),
+    ...(fromEnvironment ? [] : ['--ledger', publicAddress(options.ledger)]),
     ...(options.namespace === 'default' ? [] : ['--namespace', options.namespace]),
   ];
 }

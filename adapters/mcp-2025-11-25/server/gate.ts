@@ -12,7 +12,7 @@ import type { Json } from '../../../machines/digest.ts';
 import { INVALID_PARAMS } from '../../mcp/classify.ts';
 import { field } from '../../mcp/fields.ts';
 import { METHOD_LOOKUP } from '../../mcp/names.ts';
-import { isTerminal, type TaskRecord } from '../../mcp/server/record.ts';
+import { type Ending, INTERNAL_ERROR, isTerminal, type TaskRecord, type Terminal } from '../../mcp/server/record.ts';
 import type { ServerStore } from '../../mcp/server/store.ts';
 import { lookupMark, type SubmissionMark, submissionMark } from '../../mcp/server/submission.ts';
 import type { Workers } from '../../mcp/server/workers.ts';
@@ -21,7 +21,6 @@ import { resultOf, wireTask } from './task-store.ts';
 import { visit } from './visit.ts';
 
 const INVALID_REQUEST = -32600;
-const INTERNAL_ERROR = -32603;
 
 export interface GateParts {
   readonly store: ServerStore;
@@ -43,6 +42,8 @@ export class Gate implements Transport {
   onmessage?: Received;
   readonly #inner: Transport;
   readonly #parts: GateParts;
+  /** Requests that are not answered yet: an answer is told by its id alone. */
+  readonly #open = new Set<RequestId>();
   /** Calls with a submission key whose tool has not answered yet. */
   readonly #calls = new Map<RequestId, TaskRecord>();
   #isClosed = false;
@@ -81,12 +82,14 @@ export class Gate implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     const task = 'method' in message ? undefined : this.#calls.get(message.id as RequestId);
-    if (task !== undefined) await this.#settle(task, message as Response);
-    await this.#inner.send(message, options).finally(() => {
-      if (task === undefined) return;
+    if (!('method' in message)) this.#open.delete(message.id as RequestId);
+    if (task === undefined) return this.#inner.send(message, options);
+    try {
+      await this.#inner.send(await this.#settled(task, message as Response), options);
+    } finally {
       this.#calls.delete((message as Response).id as RequestId);
       this.#closeWhenIdle();
-    });
+    }
   }
 
   async #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): Promise<void> {
@@ -98,6 +101,11 @@ export class Gate implements Transport {
     if (!('method' in message)) {
       if (await this.#answered(message as Response, owner)) return;
     } else if ('id' in message) {
+      // With two of one id, a key would get what another request was answered with.
+      if (this.#open.has(message.id)) {
+        return this.#inner.send(errorTo(message.id, INVALID_REQUEST, 'The id of this request is in use'));
+      }
+      this.#open.add(message.id);
       if (message.method === METHOD_LOOKUP) return this.#lookUp(message, owner);
       const mark = message.method === 'tools/call' ? submissionMark(message.params?._meta) : 'none';
       if (mark === 'malformed') return this.#refuse(message.id, INVALID_PARAMS, 'The submission key is incomplete');
@@ -105,6 +113,9 @@ export class Gate implements Transport {
     } else if (message.method === 'notifications/cancelled' && this.#calls.has(idIn(message.params))) {
       // B14: who stops waiting for a call with a key does not cancel it; what it ends with is kept.
       return;
+    } else if (message.method === 'notifications/cancelled') {
+      // Such a request is not answered any more.
+      this.#open.delete(idIn(message.params));
     }
     this.#pass(message, extra, owner, null);
   }
@@ -156,12 +167,18 @@ export class Gate implements Transport {
       const task = await store.readFor(taskId, owner);
       return task === null ? this.#refuse(id, INVALID_PARAMS, gone) : this.#answer(id, { task: wireTask(task) });
     }
-    const ended = await store.changes.until(taskId, async () => {
-      const task = await store.readFor(taskId, owner);
-      return task === null || isTerminal(task.status) ? { task } : null;
+    const ended = await this.#end(taskId);
+    return ended === null ? this.#refuse(id, INVALID_PARAMS, gone) : this.#answer(id, resultOf(ended));
+  }
+
+  /** Waits for the end of a task; `null`: it is gone. */
+  async #end(taskId: string): Promise<TaskRecord | null> {
+    const { store } = this.#parts;
+    const { task } = await store.changes.until(taskId, async () => {
+      const now = await store.read(taskId);
+      return now === null || isTerminal(now.status) ? { task: now } : null;
     });
-    if (ended.task === null) return this.#refuse(id, INVALID_PARAMS, gone);
-    return this.#answer(id, resultOf(ended.task));
+    return task;
   }
 
   async #lookUp({ id, params }: JSONRPCRequest, owner: string): Promise<void> {
@@ -172,7 +189,7 @@ export class Gate implements Transport {
       case 'refused':
         return this.#refuse(id, INVALID_PARAMS, 'The submission key belongs to another call');
       case 'found':
-        return this.#answer(id, { found: wireTask(looked.task) });
+        return this.#answer(id, foundOf(looked.task));
       case 'neverCreated':
         return this.#answer(id, { neverCreated: true, closedThroughAttempt: looked.closedThroughAttempt });
       case 'expiredWithReceipt': {
@@ -182,19 +199,26 @@ export class Gate implements Transport {
     }
   }
 
-  /** Keeps what a call was answered with, unless that is its task: then the answer is not the end. */
-  async #settle(task: TaskRecord, response: Response): Promise<void> {
+  /**
+   * Keeps what a call was answered with, unless that is its task: then the answer is not the end. If the task has ended
+   * otherwise, or is another run's by now, what is kept is the answer: one key never has two.
+   */
+  async #settled(task: TaskRecord, response: Response): Promise<Response> {
     const { store, workers } = this.#parts;
-    if ('result' in response && field(response.result.task, 'taskId') === task.taskId) return;
+    if ('result' in response && field(response.result.task, 'taskId') === task.taskId) return response;
     const now = await store.read(task.taskId).catch(() => task);
-    if (now === null || isTerminal(now.status)) return;
-    if ('error' in response) {
-      const { code, message, data } = response.error;
-      const value = { code, message, ...(data === undefined ? {} : { data }) };
-      await workers.end(task, 'failed', null, { kind: 'error', value });
-    } else {
-      const status = response.result.isError === true ? 'failed' : 'completed';
-      await workers.end(task, status, null, { kind: 'result', value: response.result });
+    if (now === null || !isTerminal(now.status)) {
+      const [status, ending] = endOf(response);
+      if ((await workers.end(task, status, null, ending)) === 'done') return response;
+    }
+    const kept = await this.#end(task.taskId);
+    const ownEnd = kept?.worker === task.worker && kept.run === task.run && kept.status !== 'cancelled';
+    if (kept === null || ownEnd) return response;
+    const { id } = response as { id: RequestId };
+    try {
+      return { jsonrpc: '2.0', id, result: resultOf(kept) };
+    } catch (error) {
+      return { jsonrpc: '2.0', id, error: errorOf(error as Error) };
     }
   }
 
@@ -220,30 +244,61 @@ export class Gate implements Transport {
   }
 
   #answer(id: RequestId, result: Result): Promise<void> {
-    return this.#inner.send({ jsonrpc: '2.0', id, result });
+    return this.#respond({ jsonrpc: '2.0', id, result });
   }
 
   #refuse(id: RequestId, code: number, message: string, data?: object): Promise<void> {
-    return this.#inner.send({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+    return this.#respond(errorTo(id, code, message, data));
+  }
+
+  /** What is answered here, and not by the SDK. */
+  #respond(response: Response): Promise<void> {
+    this.#open.delete(response.id as RequestId);
+    return this.#inner.send(response);
   }
 
   async #broken(message: JSONRPCMessage, error: Error): Promise<void> {
     this.onerror?.(error);
     if (!('method' in message) || !('id' in message)) return;
-    const code: unknown = Reflect.get(error, 'code');
-    const data: unknown = Reflect.get(error, 'data');
-    await this.#refuse(
-      message.id,
-      Number.isSafeInteger(code) ? (code as number) : INTERNAL_ERROR,
-      error.message,
-      typeof data === 'object' && data !== null ? data : undefined,
-    ).catch(() => undefined);
+    await this.#respond({ jsonrpc: '2.0', id: message.id, error: errorOf(error) }).catch(() => undefined);
   }
 
   /** The SDK stops every tool when its transport closes: it hears of that when no call with a key is left (B14). */
   #closeWhenIdle(): void {
     if (this.#isClosed && this.#calls.size === 0) this.onclose?.();
   }
+}
+
+/** A call without a task has nothing that could be followed: once it has ended, what is kept of it is its receipt. */
+function foundOf(task: TaskRecord): Result {
+  const { taskId, createdAt, status, ending, request } = task;
+  if (!isTerminal(status) || field(field(request, 'params'), 'task') !== undefined) return { found: wireTask(task) };
+  const result = ending?.kind === 'result' ? { result: ending.value } : {};
+  return { expiredWithReceipt: { taskId, createdAt, status, ...result } };
+}
+
+/** What an answer says of the end of its call. */
+function endOf(response: Response): [Terminal, Ending] {
+  if ('error' in response) {
+    const { code, message, data } = response.error;
+    return ['failed', { kind: 'error', value: { code, message, ...(data === undefined ? {} : { data }) } }];
+  }
+  const { result } = response;
+  return [result.isError === true ? 'failed' : 'completed', { kind: 'result', value: result }];
+}
+
+function errorTo(id: RequestId, code: number, message: string, data?: object): JSONRPCErrorResponse {
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+}
+
+function errorOf(error: Error): JSONRPCErrorResponse['error'] {
+  const code: unknown = Reflect.get(error, 'code');
+  const data: unknown = Reflect.get(error, 'data');
+  return {
+    code: Number.isSafeInteger(code) ? (code as number) : INTERNAL_ERROR,
+    message: error.message,
+    ...(typeof data === 'object' && data !== null ? { data } : {}),
+  };
 }
 
 function idIn(params: unknown): RequestId {

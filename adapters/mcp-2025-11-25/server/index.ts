@@ -17,6 +17,7 @@ import { CAPABILITY_SUBMISSION_KEY } from '../../mcp/names.ts';
 import { type HalfOptions, halfSettings } from '../../mcp/server/options.ts';
 import { ServerStore } from '../../mcp/server/store.ts';
 import { Workers } from '../../mcp/server/workers.ts';
+import { PROTOCOL_VERSION } from '../names.ts';
 import { Gate, type GateParts } from './gate.ts';
 import { RedisTaskMessageQueue, type StoredQuestion } from './message-queue.ts';
 import { askRequestor } from './questions.ts';
@@ -58,7 +59,7 @@ export function serversHalf20251125(options: Half20251125Options): ServersHalf20
   const settings = halfSettings(options);
   const tools = new Map<string, TaskTool>();
   const isResumable = (tool: string): boolean => tools.get(tool)?.resumable === true;
-  const store = new ServerStore(options.redis, settings);
+  const store = new ServerStore(options.redis, settings, PROTOCOL_VERSION);
   const workers = new Workers(store, (tool) => (isResumable(tool) ? tools.get(tool)?.resume : undefined));
   const parts: GateParts = { store, workers, isResumable, principalOf: options.principalOf };
   return {

@@ -46,7 +46,7 @@ export class RedisTaskMessageQueue implements TaskMessageQueue {
     if (task === null) return undefined;
     if (!isTerminal(task.status)) {
       const { asked, answers } = await this.#store.questions(taskId);
-      const key = Object.keys(asked).find((candidate) => !(candidate in answers) && !handed.has(candidate));
+      const key = Object.keys(asked).find((candidate) => !Object.hasOwn(answers, candidate) && !handed.has(candidate));
       if (key !== undefined) {
         handed.add(key);
         return {

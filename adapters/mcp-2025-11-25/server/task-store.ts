@@ -57,7 +57,7 @@ export class RedisTaskStore implements TaskStore {
       this.#workers.id,
       null,
     );
-    if (made.kind !== 'created') throw new Error('a task without a key is always a new one');
+    if (made.kind !== 'created') throw new McpError(ErrorCode.InternalError, 'The task was taken over before it began');
     this.#workers.begin(made.task);
     return wireTask(made.task);
   }

@@ -19,6 +19,7 @@ import type { Json } from '../../../machines/digest.ts';
 import { field } from '../../mcp/fields.ts';
 import { readAs } from '../../mcp/read-as.ts';
 import { compileSchema } from '../../mcp/schema.ts';
+import { messageOf } from '../../mcp/server/record.ts';
 import type { ServerStore } from '../../mcp/server/store.ts';
 import type { LiveRun, Workers } from '../../mcp/server/workers.ts';
 import { askRequestor } from './questions.ts';
@@ -68,13 +69,13 @@ export function taskTool<Shape extends ZodRawShapeCompat>(
       const result = await work(args, viewOf(live, store));
       await workers.end(live.task, result.isError ? 'failed' : 'completed', null, { kind: 'result', value: result });
     } catch (error) {
-      const { code, message, data } = error as McpError;
-      await (error instanceof McpError
-        ? workers.end(live.task, 'failed', null, { kind: 'error', value: { code, message, data } })
-        : workers.end(live.task, 'failed', null, {
-            kind: 'result',
-            value: { content: [{ type: 'text', text: message }], isError: true },
-          }));
+      if (error instanceof McpError) {
+        const { code, message, data } = error;
+        await workers.end(live.task, 'failed', null, { kind: 'error', value: { code, message, data } });
+      } else {
+        const content = [{ type: 'text', text: messageOf(error) }];
+        await workers.end(live.task, 'failed', null, { kind: 'result', value: { content, isError: true } });
+      }
     }
   };
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../../machines/digest.ts';
 import { field, isObject } from '../../mcp/fields.ts';
-import { isTerminal } from '../../mcp/server/record.ts';
+import { isTerminal, keepable } from '../../mcp/server/record.ts';
 import type { ServerStore, Submitted } from '../../mcp/server/store.ts';
 import type { SubmissionMark } from '../../mcp/server/submission.ts';
 import { type LiveRun, QuestionLost, type Workers } from '../../mcp/server/workers.ts';
@@ -43,18 +43,22 @@ export class Calls {
   /** A call without a key that is answered at once leaves nothing behind. */
   async once({ tool, args, answers }: Call, hungUp: AbortSignal): Promise<Record<string, unknown>> {
     const stop = new AbortController();
-    hungUp.addEventListener('abort', () => stop.abort('cancelled'));
+    const hangUp = (): void => stop.abort('cancelled');
+    if (hungUp.aborted) hangUp();
+    hungUp.addEventListener('abort', hangUp);
     const context: CallContext = {
       ...{ taskId: null, run: 1, answers, signal: stop.signal, ask: cannotAsk },
       progress: async () => undefined,
     };
-    return answerOf(await perform(tool, args, context));
+    const { status, ending } = await perform(tool, args, context);
+    return answerOf(keepable(status, ending));
   }
 
   /** Waits for the end of a task, for a caller who does not know that it is one. */
   async outcome(taskId: string, hungUp: AbortSignal): Promise<Record<string, unknown>> {
     const stop = (): void => void this.#store.wantCancel(taskId).catch(this.#store.settings.onError);
     // On this revision closing the stream of a call that is not answered is a cancel of it.
+    if (hungUp.aborted) stop();
     hungUp.addEventListener('abort', stop);
     const { task } = await this.#store.changes
       .until(taskId, async () => {

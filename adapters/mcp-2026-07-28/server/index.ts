@@ -9,6 +9,7 @@ import { compileSchema } from '../../mcp/schema.ts';
 import { type HalfOptions, halfSettings } from '../../mcp/server/options.ts';
 import { ServerStore } from '../../mcp/server/store.ts';
 import { Workers } from '../../mcp/server/workers.ts';
+import { PROTOCOL_VERSION } from '../names.ts';
 import { Calls } from './calls.ts';
 import { installMethods } from './methods.ts';
 import { TASKS_EXTENSION } from './names.ts';
@@ -42,7 +43,7 @@ export interface ServersHalf20260728 {
 export function serversHalf20260728(options: Half20260728Options): ServersHalf20260728 {
   const settings = halfSettings(options);
   const tools = new Map<string, Tool>();
-  const store = new ServerStore(options.redis, settings);
+  const store = new ServerStore(options.redis, settings, PROTOCOL_VERSION);
   const workers = new Workers(store, (name) => {
     const tool = tools.get(name);
     return tool?.config.resumable === true ? (run) => calls.resume(tool, run) : undefined;

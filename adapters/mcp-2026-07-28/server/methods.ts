@@ -80,10 +80,10 @@ async function callTool(parts: Parts, params: Wire, context: ServerContext, owne
   const answers = (context.mcpReq.inputResponses ?? {}) as Readonly<Record<string, Json>>;
   const questions = before?.(args, answers) ?? {};
   for (const [key, question] of Object.entries(questions)) {
-    const problem = key in answers ? answerProblem(question as unknown as Json, answers[key]) : null;
+    const problem = Object.hasOwn(answers, key) ? answerProblem(question as unknown as Json, answers[key]) : null;
     if (problem !== null) throw rpcError(INVALID_PARAMS, `The answer to ${key} does not fit: ${problem}`);
   }
-  const open = Object.fromEntries(Object.entries(questions).filter(([key]) => !(key in answers)));
+  const open = Object.fromEntries(Object.entries(questions).filter(([key]) => !Object.hasOwn(answers, key)));
   if (Object.keys(open).length > 0) return { resultType: 'input_required', inputRequests: open };
 
   const call: Call = { owner, tool, args, answers };
@@ -125,7 +125,7 @@ async function takeAnswers(store: ServerStore, task: TaskRecord, responses: Read
   if (isTerminal(task.status)) return;
   const open = outstanding(await store.questions(task.taskId));
   // Unknown, answered and superseded keys are ignored: the same answers may be sent again.
-  const fitting = Object.entries(responses).filter(([key]) => key in open);
+  const fitting = Object.entries(responses).filter(([key]) => Object.hasOwn(open, key));
   for (const [key, answer] of fitting) {
     const problem = answerProblem(open[key] as Json, answer);
     if (problem !== null) throw rpcError(INVALID_PARAMS, `The answer to ${key} does not fit: ${problem}`);

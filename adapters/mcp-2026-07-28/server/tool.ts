@@ -1,6 +1,7 @@
 import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/server';
 import type { Json } from '../../../machines/digest.ts';
-import type { Ending, Terminal } from '../../mcp/server/record.ts';
+import { field } from '../../mcp/fields.ts';
+import { type Ending, messageOf, type Terminal } from '../../mcp/server/record.ts';
 import type { InputQuestion } from './answers.ts';
 
 /** What a tool knows of the call that it works on. */
@@ -60,12 +61,14 @@ export async function perform(tool: Tool, args: Json, context: CallContext): Pro
     return { status: 'completed', ending: { kind: 'result', value: await tool.work(args, context) } };
   } catch (error) {
     if (context.signal.aborted && context.signal.reason === 'cancelled') return { status: 'cancelled', ending: null };
-    const { code, message, data } = error as Error & { code?: unknown; data?: unknown };
+    const code = field(error, 'code');
+    const message = messageOf(error);
     if (typeof code === 'number' && Number.isSafeInteger(code)) {
+      const data = field(error, 'data');
       const value = { code, message, ...(data === undefined ? {} : { data }) };
       return { status: 'failed', ending: { kind: 'error', value } };
     }
-    const content = [{ type: 'text', text: String(message ?? error) }];
+    const content = [{ type: 'text', text: message }];
     return { status: 'completed', ending: { kind: 'result', value: { content, isError: true } } };
   }
 }

@@ -37,5 +37,5 @@ export async function detailedTask(task: TaskRecord, store: ServerStore): Promis
 }
 
 export function outstanding({ asked, answers }: Questions): Readonly<Record<string, Json>> {
-  return Object.fromEntries(Object.entries(asked).filter(([key]) => !(key in answers)));
+  return Object.fromEntries(Object.entries(asked).filter(([key]) => !Object.hasOwn(answers, key)));
 }

@@ -15,7 +15,8 @@ export class Changes {
     this.#subscriber = subscriber;
     this.#channel = channel;
     subscriber.on('message', (_channel, taskId: string) => this.#tell(taskId));
-    subscriber.subscribe(channel).catch(() => undefined);
+    // On every connection anew: a subscription that failed once is not taken up again by itself.
+    subscriber.on('ready', () => void subscriber.subscribe(channel).catch(() => undefined));
   }
 
   announce(taskId: string): void {

@@ -7,6 +7,9 @@ export class RedisNotDurable extends Error {
 
 /** A connection of our own, with the settings of the given one. */
 export function connectionLike(redis: string | Redis, onError: (error: Error) => void): Redis {
+  if (typeof redis === 'string' ? /^rediss?\+/.test(redis) : redis.isCluster) {
+    throw new RangeError('the tasks of a server stand in one Redis, redis:// or rediss://: a cluster is not taken');
+  }
   // 6.0.0 decodes some large RESP3 numbers wrongly. A script may be sent again: each is safe to repeat.
   const settings = { protocol: 2, maxRetriesPerRequest: 1, keepAlive: 10_000 } as const;
   const connection = typeof redis === 'string' ? new Redis(redis, settings) : redis.duplicate(settings);

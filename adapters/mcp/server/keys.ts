@@ -16,22 +16,25 @@ export interface TaskKeys {
 
 /**
  * The names of everything in Redis. A task lives in the partition of its submission key, because both are written in one
- * step; its id says which one that is, and is otherwise as good as a secret.
+ * step; its id says which one that is, and is otherwise as good as a secret. A server that speaks two revisions has two
+ * halves: they share the submission keys (one key, one task), and nothing else of one is seen by the other (B2).
  */
 export class ServerKeys {
   readonly #prefix: string;
+  readonly #revision: string;
 
-  constructor(namespace: string) {
+  constructor(namespace: string, revision: string) {
+    this.#revision = revision;
     this.#prefix = `toolop-server:${SCHEMA}:{${encodeURIComponent(namespace)}/`;
   }
 
   /** A Pub/Sub channel: the task that changed. */
   get channel(): string {
-    return `${this.#prefix}changes}`;
+    return `${this.#prefix}changes}:${this.#revision}`;
   }
 
   get alive(): readonly string[] {
-    return Array.from({ length: PARTITIONS }, (_, index) => this.#key(nameOf(index), 'alive'));
+    return Array.from({ length: PARTITIONS }, (_, index) => this.#own(nameOf(index), 'alive'));
   }
 
   /** A new id, in the partition of the submission key, if there is one. */
@@ -44,7 +47,7 @@ export class ServerKeys {
   task(taskId: string): TaskKeys | null {
     const partition = /^(p\d\d)-[0-9a-f]{40}$/.exec(taskId)?.[1];
     if (partition === undefined) return null;
-    const key = (name: string): string => this.#key(partition, name);
+    const key = (name: string): string => this.#own(partition, name);
     return {
       task: key(`task:${taskId}`),
       alive: key('alive'),
@@ -56,6 +59,10 @@ export class ServerKeys {
 
   submission(submissionKey: string): string {
     return this.#key(partitionOf(submissionKey), `key:${encodeURIComponent(submissionKey)}`);
+  }
+
+  #own(partition: string, name: string): string {
+    return this.#key(partition, `${this.#revision}:${name}`);
   }
 
   #key(partition: string, name: string): string {

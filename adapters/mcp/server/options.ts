@@ -31,11 +31,21 @@ export interface HalfOptions {
 
 export type HalfSettings = Required<Omit<HalfOptions, 'redis'>>;
 
+/** What is possible, ms (and times for `maxRuns`): a timer of Node ends at 24 days, a date of JavaScript long after 100 years. */
+const CENTURY_MS = 100 * 365 * 24 * 3_600_000;
+const RANGES = [
+  ['retentionMs', 1, CENTURY_MS],
+  ['defaultTtlMs', 0, CENTURY_MS],
+  ['maxTtlMs', 0, CENTURY_MS],
+  ['keepEndedMs', 0, CENTURY_MS],
+  ['pollIntervalMs', 0, 24 * 3_600_000],
+  ['heartbeatMs', 50, 24 * 3_600_000],
+  ['maxRuns', 1, 1_000_000],
+] as const;
+
+/** Throws a `RangeError` that says which option is wrong. */
 export function halfSettings(options: HalfOptions): HalfSettings {
-  if (!Number.isSafeInteger(options.retentionMs) || options.retentionMs < 1) {
-    throw new RangeError('retentionMs must be a whole number of milliseconds');
-  }
-  return {
+  const settings: HalfSettings = {
     retentionMs: options.retentionMs,
     namespace: options.namespace ?? 'default',
     defaultTtlMs: options.defaultTtlMs ?? 24 * 3_600_000,
@@ -47,4 +57,11 @@ export function halfSettings(options: HalfOptions): HalfSettings {
     durable: options.durable ?? true,
     onError: options.onError ?? (() => undefined),
   };
+  for (const [name, least, most] of RANGES) {
+    const value = settings[name];
+    if (!Number.isSafeInteger(value) || value < least || value > most) {
+      throw new RangeError(`${name} is ${value}: it must be a whole number from ${least} to ${most}`);
+    }
+  }
+  return settings;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Json } from '../../../machines/digest.ts';
+import { type Json, jsonProblem } from '../../../machines/digest.ts';
 import { ServerStatus, type TerminalStatus } from '../../../machines/tool-operation/context.ts';
+import { field, isObject } from '../fields.ts';
 
 export type Status = z.output<typeof ServerStatus>;
 export type Terminal = z.output<typeof TerminalStatus>;
@@ -82,6 +83,43 @@ export function taskRecordOf(hash: Record<string, string>): TaskRecord | null {
     cancelWanted: stored.cancel !== '',
     ending: stored.kind === '' ? null : ({ kind: stored.kind, value: JSON.parse(stored.payload) } as Ending),
   };
+}
+
+/** Largest ending that is kept, characters of JSON: a Redis string has a limit, and clients take far less. */
+const MAX_ENDING_CHARS = 64 * 1024 * 1024;
+export const INTERNAL_ERROR = -32603;
+
+/**
+ * The end as it can be kept. A tool can return anything: what is no JSON object, or too large, can neither be stored nor
+ * read back, so that the task ends with a fault of the server in its place instead of never.
+ */
+export function keepable(
+  status: Terminal,
+  ending: Ending | null,
+): { readonly status: Terminal; readonly ending: Ending | null } {
+  const problem = ending === null ? null : problemOf(ending.value);
+  if (problem === null) return { status, ending };
+  const message = `what the call ended with cannot be kept: ${problem}`;
+  return { status: 'failed', ending: { kind: 'error', value: { code: INTERNAL_ERROR, message } } };
+}
+
+/** What was thrown, in words: anything can be. */
+export function messageOf(thrown: unknown): string {
+  const message = field(thrown, 'message');
+  if (typeof message === 'string') return message;
+  return isObject(thrown) ? 'what was thrown has no message' : String(thrown);
+}
+
+function problemOf(value: unknown): string | null {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text?.startsWith('{') !== true) return 'it is no JSON object';
+    if (text.length > MAX_ENDING_CHARS) return `it has more than ${MAX_ENDING_CHARS} characters`;
+    return jsonProblem(JSON.parse(text));
+  } catch {
+    // Circular, a BigInt, nested too deep: its message may hold parts of the value.
+    return 'it has no JSON form';
+  }
 }
 
 export function isoOf(ms: number): string {

@@ -5,12 +5,23 @@ import { Changes } from './changes.ts';
 import { assertDurable, connectionLike } from './connections.ts';
 import { ServerKeys, type TaskKeys } from './keys.ts';
 import type { HalfSettings } from './options.ts';
-import { type Ending, isoOf, type Run, type Status, type TaskRecord, type Terminal, taskRecordOf } from './record.ts';
+import {
+  type Ending,
+  isoOf,
+  isTerminal,
+  type Run,
+  type Status,
+  type TaskRecord,
+  type Terminal,
+  taskRecordOf,
+} from './record.ts';
 import { type RunScript, type ScriptName, scriptsOn } from './scripts.ts';
 import type { SubmissionMark } from './submission.ts';
 
 const Reply = z.array(z.string());
 const Lines = z.array(z.string());
+/** Nobody is told to ask less often than once a day, ms. */
+const MAX_POLL_MS = 24 * 3_600_000;
 
 export interface NewTask {
   readonly owner: string;
@@ -23,7 +34,7 @@ export interface NewTask {
 
 export type Submitted =
   | { readonly kind: 'created'; readonly task: TaskRecord }
-  /** The call was submitted before. */
+  /** The call was submitted before, or is in other hands already. */
   | { readonly kind: 'exists'; readonly taskId: string }
   /** A look-up has closed this attempt. */
   | { readonly kind: 'closed'; readonly throughAttempt: number }
@@ -53,14 +64,17 @@ export interface Questions {
 export class ServerStore {
   readonly settings: HalfSettings;
   readonly changes: Changes;
+  readonly #revision: string;
   readonly #keys: ServerKeys;
   readonly #redis: Redis;
   readonly #script: RunScript;
   #durable: Promise<void> | undefined;
 
-  constructor(redis: string | Redis, settings: HalfSettings) {
+  /** `revision`: of the protocol that this half speaks. */
+  constructor(redis: string | Redis, settings: HalfSettings, revision: string) {
     this.settings = settings;
-    this.#keys = new ServerKeys(settings.namespace);
+    this.#revision = revision;
+    this.#keys = new ServerKeys(settings.namespace, revision);
     this.#redis = connectionLike(redis, settings.onError);
     this.#script = scriptsOn(this.#redis);
     this.changes = new Changes(this.#redis, connectionLike(redis, settings.onError), this.#keys.channel);
@@ -71,14 +85,14 @@ export class ServerStore {
     const taskId = this.#keys.newTaskId(mark?.key ?? null);
     const keys = this.#of(taskId) as TaskKeys;
     const ttlMs = this.#grantedTtl(task.ttlMs);
-    const pollMs = task.pollMs ?? this.settings.pollIntervalMs;
+    const pollMs = this.#pollInterval(task.pollMs);
     const [kind, said = ''] = await this.#step(
       'submit',
       [keys.task, keys.alive, ...(mark === null ? [] : [this.#keys.submission(mark.key)])],
       [
         ...[taskId, task.owner, task.tool, JSON.stringify(task.request), ttlMs, pollMs, worker],
         ...[this.settings.heartbeatMs, task.resumable ? '1' : '0'],
-        ...(mark === null ? ['', '', '', ''] : [mark.key, mark.attempt, mark.digest, mark.principal]),
+        ...(mark === null ? ['', '', '', ''] : [mark.key, mark.attempt, this.#digestOf(mark), mark.principal]),
       ],
     );
     if (kind === 'refused') return { kind: 'refused' };
@@ -87,7 +101,8 @@ export class ServerStore {
     if (kind === 'exists' && said !== taskId) return { kind: 'exists', taskId: said };
     const made = await this.read(taskId);
     if (made === null) throw new Error('a task was made and is gone');
-    return { kind: 'created', task: made };
+    // Who was away for longer than its heartbeat may find that the run is another's by now, or that the task has ended.
+    return isRunOf(made, worker, 1) ? { kind: 'created', task: made } : { kind: 'exists', taskId };
   }
 
   /** What became of a submission; where there was none, it cannot come any more, up to the attempt that is asked about. */
@@ -95,7 +110,7 @@ export class ServerStore {
     const reply = await this.#step(
       'lookup',
       [this.#keys.submission(mark.key)],
-      [mark.attempt, mark.digest, mark.principal, owner, this.settings.retentionMs],
+      [mark.attempt, this.#digestOf(mark), mark.principal, owner, this.settings.retentionMs],
     );
     const [kind, said = '', createdAt = '', status = ''] = reply;
     if (kind === 'refused') return { kind: 'refused' };
@@ -157,7 +172,8 @@ export class ServerStore {
     const keys = this.#of(run.taskId);
     if (keys === null) return 'unknown';
     const ttl = says.ttlMs === undefined ? '' : this.#grantedTtl(says.ttlMs);
-    const fields = [says.status ?? '', says.message ?? '', ttl, says.pollMs ?? ''];
+    const poll = says.pollMs === undefined ? '' : this.#pollInterval(says.pollMs);
+    const fields = [says.status ?? '', says.message ?? '', ttl, poll];
     const [kind] = await this.#step('note', [keys.task], [run.worker, run.run, ...fields]);
     this.changes.announce(run.taskId);
     return kind as Step;
@@ -217,19 +233,25 @@ export class ServerStore {
     return (texts ?? []).map((text): unknown => JSON.parse(text));
   }
 
-  /** Renews the heartbeat of runs; answers those that are not theirs any more. */
+  /** Renews the heartbeat of runs; answers those that are not theirs any more, and those that are wanted cancelled. */
   async beat(runs: readonly Run[]): Promise<readonly string[]> {
     const byPartition = new Map<string, Run[]>();
     for (const run of runs) {
       const { alive } = this.#of(run.taskId) as TaskKeys;
       byPartition.set(alive, [...(byPartition.get(alive) ?? []), run]);
     }
-    const lost = await Promise.all(
+    const toLook = await Promise.all(
       [...byPartition].map(async ([alive, members]) =>
-        Lines.parse(await this.#script('beat', [alive], [this.settings.heartbeatMs, ...members.map(nameOfRun)])),
+        Lines.parse(
+          await this.#script(
+            'beat',
+            [alive, ...members.map(({ taskId }) => (this.#of(taskId) as TaskKeys).task)],
+            [this.settings.heartbeatMs, ...members.map(nameOfRun)],
+          ),
+        ),
       ),
     );
-    return lost.flat();
+    return toLook.flat();
   }
 
   /** Runs whose heartbeat stopped. */
@@ -240,21 +262,28 @@ export class ServerStore {
     return found.flat().map(runNamed);
   }
 
-  /** `null`: somebody else was faster, or the run came back, or the task has ended. */
+  /** `null`: somebody else was (or is by now) faster, or the run came back, or the task has ended. */
   async takeOver(old: Run, worker: string): Promise<TaskRecord | null> {
     const keys = this.#of(old.taskId);
     if (keys === null) return null;
-    const [kind] = await this.#step(
+    const [kind, run] = await this.#step(
       'take-over',
       [keys.task, keys.alive],
       [nameOfRun(old), worker, this.settings.heartbeatMs],
     );
-    return kind === 'taken' ? this.read(old.taskId) : null;
+    if (kind !== 'taken') return null;
+    const taken = await this.read(old.taskId);
+    return taken !== null && isRunOf(taken, worker, Number(run)) ? taken : null;
   }
 
   async close(): Promise<void> {
     this.changes.close();
     await this.#redis.quit().catch(() => this.#redis.disconnect());
+  }
+
+  /** The same call on another revision is another call: its task could not be read there. */
+  #digestOf(mark: SubmissionMark): string {
+    return `${this.#revision} ${mark.digest}`;
   }
 
   #of(taskId: string): TaskKeys | null {
@@ -263,7 +292,11 @@ export class ServerStore {
 
   /** The requestor's wish, within what the server grants: no task stays for ever. */
   #grantedTtl(wish: number | null): number {
-    return Math.max(0, Math.min(Math.round(wish ?? this.settings.defaultTtlMs), this.settings.maxTtlMs));
+    return wholeMs(wish ?? Number.NaN, this.settings.defaultTtlMs, this.settings.maxTtlMs);
+  }
+
+  #pollInterval(wish: number | null): number {
+    return wholeMs(wish ?? Number.NaN, this.settings.pollIntervalMs, MAX_POLL_MS);
   }
 
   async #step(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<string[]> {
@@ -275,6 +308,16 @@ export class ServerStore {
     });
     return Reply.parse(await this.#script(name, keys, args));
   }
+}
+
+/** A time as a record can hold it, whatever a tool or a requestor says; what is no number is left to the default. */
+function wholeMs(wish: number, otherwise: number, most: number): number {
+  return Math.round(Math.min(Math.max(Number.isNaN(wish) ? otherwise : wish, 0), most));
+}
+
+/** Is this worker's run still the one that works on the task? */
+function isRunOf(task: TaskRecord, worker: string, run: number): boolean {
+  return task.worker === worker && task.run === run && !isTerminal(task.status);
 }
 
 /** How a run is called in Redis. */

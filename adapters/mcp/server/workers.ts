@@ -1,13 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from '../../../machines/digest.ts';
-import { type Ending, isTerminal, type Run, type TaskRecord, type Terminal } from './record.ts';
+import {
+  type Ending,
+  INTERNAL_ERROR,
+  isTerminal,
+  keepable,
+  type Run,
+  type TaskRecord,
+  type Terminal,
+} from './record.ts';
 import { nameOfRun, type ServerStore, type Step } from './store.ts';
 
 /** Dead runs that one look takes over per partition. */
 const REAP_AT_ONCE = 100;
 const RETRY_MS = 500;
-const INTERNAL_ERROR = -32603;
+/** How many heartbeats a dead run waits for a process that knows its tool. */
+const ORPHAN_HEARTBEATS = 10;
 
 /** Why a run has to stop. */
 export type StopReason = 'cancelled' | 'ended' | 'lost';
@@ -33,9 +42,14 @@ export class Workers {
   readonly #store: ServerStore;
   readonly #resume: (tool: string) => Resume | undefined;
   readonly #runs = new Map<string, { readonly run: LiveRun; readonly stop: AbortController }>();
+  /** Dead runs of resumable tools that are not known here, and since when they are seen. */
+  readonly #orphans = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   readonly #unlisten: () => void;
   #turn: Promise<void> = Promise.resolve();
+  /** Of this process's clock, ms: when it last gave a sign, and from when on others may be taken for dead (0: now). */
+  #lastSign = performance.now();
+  #reapFrom = 0;
 
   constructor(store: ServerStore, resume: (tool: string) => Resume | undefined) {
     this.#store = store;
@@ -72,9 +86,10 @@ export class Workers {
     message: string | null,
     ending: Ending | null,
   ): Promise<Step> {
+    const kept = keepable(status, ending);
     for (;;) {
       try {
-        return await this.#store.finish(run, run, status, message, ending);
+        return await this.#store.finish(run, run, kept.status, message, kept.ending);
       } catch (error) {
         this.#store.settings.onError(error as Error);
         await delay(RETRY_MS, undefined, { ref: false });
@@ -85,27 +100,43 @@ export class Workers {
   /** Looks after the tasks of dead processes once: runs what can be run again, ends the rest. Answers how many. */
   async reap(): Promise<number> {
     let count = 0;
-    for (const dead of await this.#store.overdue(REAP_AT_ONCE)) {
-      const before = await this.#store.read(dead.taskId);
-      // What was to stop has stopped.
-      const unwanted = before?.cancelWanted === true;
-      const again = before?.resumable === true && !unwanted && before.run < this.#store.settings.maxRuns;
-      const resume = this.#resume(before?.tool ?? '');
-      // Another process may know the tool.
-      if (again && resume === undefined) continue;
-      const task = await this.#store.takeOver(dead, this.id);
-      if (task === null) continue;
-      count += 1;
-      if (again && resume !== undefined) {
-        const run = this.begin(task);
-        resume(run).catch((error: Error) => this.#store.settings.onError(error));
-      } else if (unwanted) {
-        await this.#store.finish(task, task, 'cancelled', 'interrupted', null);
-      } else {
-        await this.#store.finish(task, task, 'failed', 'interrupted', interrupted(task));
-      }
+    const overdue = await this.#store.overdue(REAP_AT_ONCE);
+    const names = new Set(overdue.map(nameOfRun));
+    for (const name of this.#orphans.keys()) if (!names.has(name)) this.#orphans.delete(name);
+    for (const dead of overdue) {
+      // One that cannot be read must not keep all others waiting.
+      const reaped = await this.#reapOne(dead).catch((error: Error) => this.#store.settings.onError(error));
+      if (reaped === true) count += 1;
     }
     return count;
+  }
+
+  async #reapOne(dead: Run): Promise<boolean> {
+    const before = await this.#store.read(dead.taskId);
+    // What was to stop has stopped.
+    const unwanted = before?.cancelWanted === true;
+    const again = before?.resumable === true && !unwanted && before.run < this.#store.settings.maxRuns;
+    const resume = this.#resume(before?.tool ?? '');
+    if (again && resume === undefined && this.#mayBeKnownElsewhere(dead)) return false;
+    const task = await this.#store.takeOver(dead, this.id);
+    if (task === null) return false;
+    if (again && resume !== undefined) {
+      const run = this.begin(task);
+      resume(run).catch((error: Error) => this.#store.settings.onError(error));
+    } else if (unwanted) {
+      await this.#store.finish(task, task, 'cancelled', 'interrupted', null);
+    } else {
+      await this.#store.finish(task, task, 'failed', 'interrupted', interrupted(task));
+    }
+    return true;
+  }
+
+  /** Another process may know the tool; a tool that nobody has any more never runs again. */
+  #mayBeKnownElsewhere(dead: Run): boolean {
+    const name = nameOfRun(dead);
+    const since = this.#orphans.get(name) ?? performance.now();
+    this.#orphans.set(name, since);
+    return performance.now() - since < this.#store.settings.heartbeatMs * ORPHAN_HEARTBEATS;
   }
 
   /** Stops looking after anything; the work itself goes on. */
@@ -116,10 +147,20 @@ export class Workers {
   }
 
   async #round(): Promise<void> {
-    const lost = new Set(await this.#store.beat([...this.#runs.values()].map(({ run }) => run)));
+    const { heartbeatMs } = this.#store.settings;
+    const toLook = new Set(await this.#store.beat([...this.#runs.values()].map(({ run }) => run)));
+    // Who missed a sign of its own cannot tell a dead process from a Redis that nobody reached: all get the time for theirs.
+    const now = performance.now();
+    const gapMs = now - this.#lastSign;
+    this.#lastSign = now;
+    if (gapMs > heartbeatMs || (gapMs > (heartbeatMs * 2) / 3 && this.#reapFrom === 0)) {
+      this.#reapFrom = now + heartbeatMs;
+    }
     await Promise.all(
-      [...this.#runs.values()].filter(({ run }) => lost.has(nameOfRun(run))).map(({ run }) => this.#look(run.taskId)),
+      [...this.#runs.values()].filter(({ run }) => toLook.has(nameOfRun(run))).map(({ run }) => this.#look(run.taskId)),
     );
+    if (now < this.#reapFrom) return;
+    this.#reapFrom = 0;
     await this.reap();
   }
 

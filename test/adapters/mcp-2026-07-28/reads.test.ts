@@ -206,6 +206,21 @@ describe.each(TRANSPORTS)('look-up over %s (B4, B13)', (transport) => {
     expect(await server.session.lookup(what)).toMatchObject({ kind: 'expiredWithReceipt', status: 'completed' });
   });
 
+  it.each([
+    ['completed', true, { kind: 'expiredWithReceipt', payload: { kind: 'result', isError: true } }],
+    ['completed', false, { kind: 'expiredWithReceipt', payload: { kind: 'result', isError: false } }],
+    ['failed', true, { kind: 'unknown', reason: expect.stringContaining('contradicts itself') }],
+    ['failed', false, { kind: 'unknown' }],
+  ] as const)(
+    'B2, B13: a receipt that is %s and holds a result with isError %s, as this revision has it',
+    async (status, isError, said) => {
+      const result = { content: [{ type: 'text', text: 'x' }], structuredContent: { answer: 1 }, isError };
+      const receipt = { taskId: 't', createdAt: '2026-01-01T00:00:00Z', status, result };
+      await server.fault({ method: 'dev.toolop/lookup', kind: 'answer', result: { expiredWithReceipt: receipt } });
+      expect(await server.session.lookup(submission('work', {}))).toMatchObject(said);
+    },
+  );
+
   it.each<[string, unknown]>([
     ['two answers', { neverCreated: true, closedThroughAttempt: 1, found: {} }],
     ['none', {}],

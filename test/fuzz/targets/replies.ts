@@ -1,5 +1,6 @@
 /** What the scripts of the ledger answer: a store that says something else is not believed. */
 import fc from 'fast-check';
+import { SeenHistory } from '../../../persistence/history.ts';
 import * as replies from '../../../persistence/replies.ts';
 import { Store } from '../../../persistence/store.ts';
 import { holds } from '../checks.ts';
@@ -50,7 +51,11 @@ export const scriptReplies = target<Input>({
       durability: async () => ({ acceptable: true, statement: '', facts: null }),
       close: async () => undefined,
     };
-    const store = new Store(host, 1, { namespace: 'fuzz', definiteWithinMs: 1_000 });
+    const store = new Store(host, 1, {
+      namespace: 'fuzz',
+      definiteWithinMs: 1_000,
+      seen: new SeenHistory('fuzz', null),
+    });
     return {
       inputs: fc.record({ name: fc.constantFrom(...(Object.keys(SCHEMAS) as Input['name'][])), reply }),
       async feed({ name, reply: given }) {

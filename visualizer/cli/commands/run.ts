@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { Endpoint, SubmitAnswer, ToolCall } from '../../../machines/index.ts';
+import { publicAddress } from '../../../persistence/index.ts';
 import { conclude } from '../conclude.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { CliFailure, usage } from '../failure.ts';
@@ -13,7 +14,6 @@ import {
   collect,
   httpEndpoint,
   positiveMs,
-  publicLedger,
   readHeaders,
   readJsonObject,
   withCommonOptions,
@@ -84,7 +84,7 @@ async function run(options: RunOptions, output: Output, serverCommand: readonly 
   });
   try {
     return await atWork(options, output, { makes: true, serves: true }, async (place) => {
-      output.say(output.paint.dim(`node ${call.callNodeId}  ledger ${publicLedger(options.ledger)}`));
+      output.say(output.paint.dim(`node ${call.callNodeId}  ledger ${publicAddress(options.ledger)}`));
       const answer = await submit(place, call);
       const { operationId, existing } = answer;
       output.say(output.paint.dim(`operation ${operationId}${existing ? ' (it exists already: following it)' : ''}`));

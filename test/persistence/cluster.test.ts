@@ -1,0 +1,21 @@
+import { Cluster } from 'ioredis';
+import { RedisHost } from '../../persistence/redis/host.ts';
+import { startRedisCluster } from '../support/redis-cluster.ts';
+import { ledgerContract, type StoreUnderTest } from './contract.ts';
+
+ledgerContract('Redis Cluster', async (): Promise<StoreUnderTest> => {
+  const cluster = await startRedisCluster();
+  const redis = new Cluster(cluster.nodes.map(({ server }) => ({ host: '127.0.0.1', port: server.port })));
+  return {
+    address: cluster.url,
+    host: async () => new RedisHost({ url: cluster.url, channel: 'test', commandTimeoutMs: 1000 }),
+    plant: async (key, field, value) => {
+      await (value === null ? redis.hdel(key, field) : redis.hset(key, field, value));
+    },
+    clear: () => cluster.flush(),
+    stop: async () => {
+      redis.disconnect();
+      await cluster.stop();
+    },
+  };
+});
