@@ -44,6 +44,9 @@ export interface Method extends Omit<z.output<typeof MethodDescriptor>, 'body'> 
 
 /** Throws an `Error` that names the method and what is wrong with it. */
 export function methodsOf(table: Readonly<Record<string, MethodDescriptor>>): ReadonlyMap<string, Method> {
+  if (typeof table !== 'object' || table === null) {
+    throw new Error("aip-151 needs methods: { 'name of the tool': { path: '/v1/…' } }");
+  }
   return new Map(Object.entries(table).map(([name, given]) => [name, methodOf(name, given)]));
 }
 

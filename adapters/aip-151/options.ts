@@ -18,7 +18,7 @@ export interface Settings {
 /** Throws an `Error` that says which method is wrong, and what about it. */
 export function settingsOf(options: Aip151Options): Settings {
   return {
-    methods: methodsOf(options.methods),
+    methods: methodsOf(options?.methods),
     maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
     requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
   };

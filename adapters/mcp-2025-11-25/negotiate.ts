@@ -18,7 +18,7 @@ export async function negotiate(context: SessionContext, name: string, args: Jso
   if (!isObject(field(field(field(tasks, 'requests'), 'tools'), 'call'))) {
     return refused(
       'the server does not declare tasks for tools/call',
-      "call the tool synchronously within its published limit, or ask the server's owner for tasks",
+      "if the tool publishes a synchronous limit, use the adapter sync; else ask the server's owner for tasks",
     );
   }
 
@@ -28,7 +28,7 @@ export async function negotiate(context: SessionContext, name: string, args: Jso
   if (tool.taskSupport !== 'optional' && tool.taskSupport !== 'required') {
     return refused(
       'the tool does not support tasks (execution.taskSupport)',
-      "call it synchronously within its published limit, or ask the tool's owner for task support",
+      "if the tool publishes a synchronous limit, use the adapter sync; else ask the tool's owner for task support",
     );
   }
   const misfit = misfitOf(context, tool, args);

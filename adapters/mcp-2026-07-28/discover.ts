@@ -27,7 +27,7 @@ export async function discover(context: Context, ending: () => Promise<string | 
   if (reply.kind === 'error' && reply.code !== INTERNAL_ERROR) {
     return refused(
       `the server does not speak MCP ${PROTOCOL_VERSION}: server/discover was answered with JSON-RPC error ${reply.code}`,
-      'use the adapter of the revision that the server speaks',
+      'use the adapter of the revision that the server speaks (mcp-2025-11-25, for example)',
     );
   }
   if (reply.kind !== 'result') {
@@ -47,15 +47,12 @@ export async function discover(context: Context, ending: () => Promise<string | 
     const versions = discovered.supportedVersions.slice(0, 10).map((version) => version.slice(0, 32));
     return refused(
       `the server speaks MCP ${versions.join(', ')}, this adapter only ${PROTOCOL_VERSION}`,
-      'use the adapter of the revision that the server speaks',
+      'use the adapter of the revision that the server speaks (mcp-2025-11-25, for example)',
     );
   }
   context.initialized = { protocolVersion: PROTOCOL_VERSION, capabilities: discovered.capabilities };
   if (!isObject(field(field(discovered.capabilities, 'extensions'), TASKS_EXTENSION))) {
-    return refused(
-      `the server does not declare the extension ${TASKS_EXTENSION}`,
-      "call the tool synchronously within its published limit, or ask the server's owner for tasks",
-    );
+    return refused(`the server does not declare the extension ${TASKS_EXTENSION}`, "ask the server's owner for tasks");
   }
   return null;
 }

@@ -265,7 +265,7 @@ export class Executor {
       return {
         kind: 'refused' as const,
         reason: error.message,
-        next: 'check the server command or URL; nothing was sent',
+        next: 'check the server command, or the URL and its credentials',
       };
     }
   }

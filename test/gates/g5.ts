@@ -117,7 +117,7 @@ function scriptOf(random: Random, nth: number, server: number): GateScript {
 }
 
 /** Each time that it was not known how an operation stands: until the verdict, or until it was parked. */
-function unknownTimes(history: readonly HistoryEntry[]): { readonly ms: number; readonly parked: boolean }[] {
+export function unknownTimes(history: readonly HistoryEntry[]): { readonly ms: number; readonly parked: boolean }[] {
   const times: { ms: number; parked: boolean }[] = [];
   let since: number | null = null;
   for (const { at, from, to } of history) {

@@ -1,7 +1,7 @@
 /** The store of both halves by itself, on a real Redis: what a server over HTTP cannot be made to show. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { RedisNotDurable } from '../../adapters/mcp/server/connections.ts';
+import { RedisNotDurable, RedisUnreachable } from '../../adapters/mcp/server/connections.ts';
 import { halfSettings } from '../../adapters/mcp/server/options.ts';
 import type { TaskRecord } from '../../adapters/mcp/server/record.ts';
 import { ServerStore } from '../../adapters/mcp/server/store.ts';
@@ -50,6 +50,7 @@ it.each([
   async (args, appendonly, said) => {
     const forgetful = await startRedis({ args, appendonly });
     const refusing = open(forgetful.url);
+    await expect(refusing.ready()).rejects.toThrow(said);
     await expect(refusing.submit(task, 'a', null)).rejects.toThrow(said);
     await expect(refusing.lookup(newMark(), 'me')).rejects.toBeInstanceOf(RedisNotDurable);
     expect((await open(forgetful.url, { durable: false }).submit(task, 'a', null)).kind).toBe('created');
@@ -57,6 +58,25 @@ it.each([
     await forgetful.stop();
   },
 );
+
+it('ready says before the first call whether Redis answers, and keeps saying so when that changes', async () => {
+  const mine = await startRedis();
+  const store = open(mine.url);
+  await store.ready();
+  await mine.kill('SIGKILL');
+  await expect(store.ready()).rejects.toBeInstanceOf(RedisUnreachable);
+  await mine.restart();
+  expect(
+    await eventually(() =>
+      store.ready().then(
+        () => true,
+        () => null,
+      ),
+    ),
+  ).toBe(true);
+  await Promise.all(stores.splice(0).map((each) => each.close()));
+  await mine.stop();
+});
 
 it('B13: tasks, keys and closed attempts are there after Redis was killed and came back', async () => {
   const mine = await startRedis();

@@ -95,7 +95,12 @@ export class Gate implements Transport {
   async #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): Promise<void> {
     const owner = this.#ownerOf(extra);
     if (owner === null) {
-      if ('method' in message && 'id' in message) await this.#refuse(message.id, INVALID_REQUEST, 'Who is asking?');
+      if ('method' in message && 'id' in message)
+        await this.#refuse(
+          message.id,
+          INVALID_REQUEST,
+          'No principal: the server did not learn from credentials whose request this is',
+        );
       return;
     }
     if (!('method' in message)) {

@@ -14,7 +14,7 @@ import {
   type ServerCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
 import { CAPABILITY_SUBMISSION_KEY } from '../../mcp/names.ts';
-import { type HalfOptions, halfSettings } from '../../mcp/server/options.ts';
+import { demandPrincipalOf, type HalfOptions, halfSettings } from '../../mcp/server/options.ts';
 import { ServerStore } from '../../mcp/server/store.ts';
 import { Workers } from '../../mcp/server/workers.ts';
 import { PROTOCOL_VERSION } from '../names.ts';
@@ -24,7 +24,7 @@ import { askRequestor } from './questions.ts';
 import { RedisTaskStore } from './task-store.ts';
 import { type TaskRun, type TaskTool, type TaskToolConfig, taskTool } from './tools.ts';
 
-export { RedisNotDurable } from '../../mcp/server/connections.ts';
+export { RedisNotDurable, RedisUnreachable } from '../../mcp/server/connections.ts';
 export type { HalfOptions } from '../../mcp/server/options.ts';
 export type { TaskRun, TaskToolConfig } from './tools.ts';
 
@@ -50,6 +50,11 @@ export interface ServersHalf20251125 {
   ): void;
   /** Before `server.connect`, for each server (each session has one). */
   install(server: McpServer | Server): void;
+  /**
+   * Before the first request: rejects with `RedisUnreachable` or `RedisNotDurable`, which otherwise meet the first call.
+   * A client is told nothing of either but an error.
+   */
+  ready(): Promise<void>;
   /** Looks after the tasks of dead processes now; it also happens by itself. Answers how many there were. */
   reap(): Promise<number>;
   close(): Promise<void>;
@@ -57,6 +62,7 @@ export interface ServersHalf20251125 {
 
 export function serversHalf20251125(options: Half20251125Options): ServersHalf20251125 {
   const settings = halfSettings(options);
+  demandPrincipalOf(options.principalOf);
   const tools = new Map<string, TaskTool>();
   const isResumable = (tool: string): boolean => tools.get(tool)?.resumable === true;
   const store = new ServerStore(options.redis, settings, PROTOCOL_VERSION);
@@ -80,6 +86,7 @@ export function serversHalf20251125(options: Half20251125Options): ServersHalf20
       if (isHighLevel) for (const tool of tools.values()) tool.register(server);
       adopt(isHighLevel ? server.server : server, parts);
     },
+    ready: () => store.ready(),
     reap: () => workers.reap(),
     async close() {
       await workers.close();

@@ -6,16 +6,16 @@
 import type { Server, ServerCapabilities, ServerContext } from '@modelcontextprotocol/server';
 import { CAPABILITY_SUBMISSION_KEY } from '../../mcp/names.ts';
 import { compileSchema } from '../../mcp/schema.ts';
-import { type HalfOptions, halfSettings } from '../../mcp/server/options.ts';
+import { demandPrincipalOf, type HalfOptions, halfSettings } from '../../mcp/server/options.ts';
 import { ServerStore } from '../../mcp/server/store.ts';
 import { Workers } from '../../mcp/server/workers.ts';
 import { PROTOCOL_VERSION } from '../names.ts';
 import { Calls } from './calls.ts';
 import { installMethods } from './methods.ts';
 import { TASKS_EXTENSION } from './names.ts';
-import type { Tool, ToolConfig, Work } from './tool.ts';
+import { demandTool, type Tool, type ToolConfig, type Work } from './tool.ts';
 
-export { RedisNotDurable } from '../../mcp/server/connections.ts';
+export { RedisNotDurable, RedisUnreachable } from '../../mcp/server/connections.ts';
 export type { HalfOptions } from '../../mcp/server/options.ts';
 export type { InputQuestion } from './answers.ts';
 export type { CallContext, ToolConfig } from './tool.ts';
@@ -35,6 +35,11 @@ export interface ServersHalf20260728 {
   tool(name: string, config: ToolConfig, work: Work): ServersHalf20260728;
   /** Adds the methods to a server: `tools/list`, `tools/call`, `tasks/*` and the look-up. Answers the server. */
   install(server: Server): Server;
+  /**
+   * Before the first request: rejects with `RedisUnreachable` or `RedisNotDurable`, which otherwise meet the first call.
+   * A client is told nothing of either but an error.
+   */
+  ready(): Promise<void>;
   /** Looks after the tasks of dead processes now; it also happens by itself. Answers how many there were. */
   reap(): Promise<number>;
   close(): Promise<void>;
@@ -42,6 +47,7 @@ export interface ServersHalf20260728 {
 
 export function serversHalf20260728(options: Half20260728Options): ServersHalf20260728 {
   const settings = halfSettings(options);
+  demandPrincipalOf(options.principalOf);
   const tools = new Map<string, Tool>();
   const store = new ServerStore(options.redis, settings, PROTOCOL_VERSION);
   const workers = new Workers(store, (name) => {
@@ -58,6 +64,7 @@ export function serversHalf20260728(options: Half20260728Options): ServersHalf20
       },
     },
     tool(name, config, work) {
+      demandTool(name, config, work);
       const schema = compileSchema(config.inputSchema);
       if (schema.kind === 'unusable') throw new Error(`the input schema of ${name} cannot be used: ${schema.problem}`);
       tools.set(name, { name, config, work, misfit: schema.check });
@@ -67,6 +74,7 @@ export function serversHalf20260728(options: Half20260728Options): ServersHalf20
       installMethods(server, { store, calls, tools, principalOf: options.principalOf });
       return server;
     },
+    ready: () => store.ready(),
     reap: () => workers.reap(),
     async close() {
       await workers.close();

@@ -166,7 +166,8 @@ function ownerOf({ principalOf }: Parts, context: ServerContext): string {
   } catch {
     owner = '';
   }
-  if (typeof owner !== 'string' || owner === '') throw rpcError(INVALID_REQUEST, 'Who is asking?');
+  if (typeof owner !== 'string' || owner === '')
+    throw rpcError(INVALID_REQUEST, 'No principal: the server did not learn from credentials whose request this is');
   return owner;
 }
 

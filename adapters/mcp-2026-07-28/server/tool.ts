@@ -41,6 +41,17 @@ export interface ToolConfig {
 
 export type Work = (args: Json, context: CallContext) => Promise<CallToolResult>;
 
+const TASK_SUPPORT: readonly unknown[] = [undefined, 'forbidden', 'optional', 'required'];
+
+/** Throws a `TypeError` that says what of a tool cannot be used (a server in JavaScript has no types to tell it). */
+export function demandTool(name: string, config: ToolConfig, work: Work): void {
+  const wrong = (what: string): Error => new TypeError(`the tool ${JSON.stringify(name)} cannot be used: ${what}`);
+  if (typeof name !== 'string' || name === '') throw wrong('its name is not a text');
+  if (config?.inputSchema?.type !== 'object') throw wrong('inputSchema: not a JSON Schema with type: "object"');
+  if (!TASK_SUPPORT.includes(config.taskSupport)) throw wrong('taskSupport: not one of forbidden, optional, required');
+  if (typeof work !== 'function') throw wrong('its work is not a function');
+}
+
 export interface Tool {
   readonly name: string;
   readonly config: ToolConfig;

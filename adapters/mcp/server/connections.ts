@@ -5,6 +5,11 @@ export class RedisNotDurable extends Error {
   override readonly name = 'RedisNotDurable';
 }
 
+/** Redis did not answer. */
+export class RedisUnreachable extends Error {
+  override readonly name = 'RedisUnreachable';
+}
+
 /** A connection of our own, with the settings of the given one. */
 export function connectionLike(redis: string | Redis, onError: (error: Error) => void): Redis {
   if (typeof redis === 'string' ? /^rediss?\+/.test(redis) : redis.isCluster) {
@@ -28,9 +33,13 @@ export async function assertDurable(redis: Redis): Promise<void> {
   };
   const policy = await setting('maxmemory-policy');
   if (policy !== null && policy !== 'noeviction') {
-    throw new RedisNotDurable(`maxmemory-policy is ${policy}: submission keys could be evicted (noeviction is needed)`);
+    throw new RedisNotDurable(
+      `maxmemory-policy is ${policy}: submission keys could be evicted; set it to noeviction, or say durable: false`,
+    );
   }
   if ((await setting('appendonly')) === 'no') {
-    throw new RedisNotDurable('appendonly is no: a restart of Redis would forget submission keys');
+    throw new RedisNotDurable(
+      'appendonly is no: a restart of Redis would forget submission keys; set it to yes, or say durable: false',
+    );
   }
 }

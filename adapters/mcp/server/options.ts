@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 
 /** What both revisions' halves are told. */
 export interface HalfOptions {
@@ -31,21 +32,40 @@ export interface HalfOptions {
 
 export type HalfSettings = Required<Omit<HalfOptions, 'redis'>>;
 
-/** What is possible, ms (and times for `maxRuns`): a timer of Node ends at 24 days, a date of JavaScript long after 100 years. */
+/** What is possible, ms: a timer of Node ends at 24 days, a date of JavaScript long after 100 years. */
 const CENTURY_MS = 100 * 365 * 24 * 3_600_000;
-const RANGES = [
-  ['retentionMs', 1, CENTURY_MS],
-  ['defaultTtlMs', 0, CENTURY_MS],
-  ['maxTtlMs', 0, CENTURY_MS],
-  ['keepEndedMs', 0, CENTURY_MS],
-  ['pollIntervalMs', 0, 24 * 3_600_000],
-  ['heartbeatMs', 50, 24 * 3_600_000],
-  ['maxRuns', 1, 1_000_000],
-] as const;
+const DAY_MS = 24 * 3_600_000;
+const whole = (least: number, most: number) => {
+  const wrong = `not a whole number from ${least} to ${most}`;
+  return z.int(wrong).min(least, wrong).max(most, wrong);
+};
+const Given = z.object({
+  redis: z.custom<string | Redis>(
+    (value) =>
+      typeof value === 'string'
+        ? /^rediss?:\/\//.test(value)
+        : typeof Reflect.get(Object(value), 'duplicate') === 'function',
+    'neither a redis:// or rediss:// address nor an ioredis client',
+  ),
+  retentionMs: whole(1, CENTURY_MS),
+  namespace: z.string('not a text').min(1, 'empty').optional(),
+  defaultTtlMs: whole(0, CENTURY_MS).optional(),
+  maxTtlMs: whole(0, CENTURY_MS).optional(),
+  keepEndedMs: whole(0, CENTURY_MS).optional(),
+  pollIntervalMs: whole(0, DAY_MS).optional(),
+  heartbeatMs: whole(50, DAY_MS).optional(),
+  maxRuns: whole(1, 1_000_000).optional(),
+  durable: z.boolean('neither true nor false').optional(),
+});
 
-/** Throws a `RangeError` that says which option is wrong. */
+/** Throws a `TypeError` that names each option that cannot be used. */
 export function halfSettings(options: HalfOptions): HalfSettings {
-  const settings: HalfSettings = {
+  const given = Given.safeParse(options);
+  if (!given.success) {
+    const wrong = given.error.issues.map(({ path, message }) => `${path.join('.') || 'options'}: ${message}`);
+    throw new TypeError(`the options of the servers' half cannot be used: ${wrong.join('; ')}`);
+  }
+  return {
     retentionMs: options.retentionMs,
     namespace: options.namespace ?? 'default',
     defaultTtlMs: options.defaultTtlMs ?? 24 * 3_600_000,
@@ -57,11 +77,12 @@ export function halfSettings(options: HalfOptions): HalfSettings {
     durable: options.durable ?? true,
     onError: options.onError ?? (() => undefined),
   };
-  for (const [name, least, most] of RANGES) {
-    const value = settings[name];
-    if (!Number.isSafeInteger(value) || value < least || value > most) {
-      throw new RangeError(`${name} is ${value}: it must be a whole number from ${least} to ${most}`);
-    }
-  }
-  return settings;
+}
+
+/** Without it everybody's tasks would be nobody's: told when the server is written, not with its first request. */
+export function demandPrincipalOf(principalOf: unknown): void {
+  if (typeof principalOf === 'function') return;
+  throw new TypeError(
+    "the options of the servers' half cannot be used: principalOf: not a function that names the caller",
+  );
 }

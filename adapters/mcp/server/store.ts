@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Json } from '../../../machines/digest.ts';
 import { Changes } from './changes.ts';
-import { assertDurable, connectionLike } from './connections.ts';
+import { assertDurable, connectionLike, RedisUnreachable } from './connections.ts';
 import { ServerKeys, type TaskKeys } from './keys.ts';
 import type { HalfSettings } from './options.ts';
 import {
@@ -78,6 +78,17 @@ export class ServerStore {
     this.#redis = connectionLike(redis, settings.onError);
     this.#script = scriptsOn(this.#redis);
     this.changes = new Changes(this.#redis, connectionLike(redis, settings.onError), this.#keys.channel);
+  }
+
+  /** Rejects with `RedisUnreachable` or `RedisNotDurable`: what else only a client's first call would meet. */
+  async ready(): Promise<void> {
+    await this.#redis.ping().catch((error: Error) => {
+      const cause = this.#redis.status === 'ready' ? error.message : 'no connection';
+      throw new RedisUnreachable(`Redis does not answer (${cause}): check its address and that it runs`, {
+        cause: error,
+      });
+    });
+    await this.#checkDurable();
   }
 
   /** Makes a task, and the mark of its submission key in the same step (B4). */
@@ -300,13 +311,17 @@ export class ServerStore {
   }
 
   async #step(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<string[]> {
+    await this.#checkDurable();
+    return Reply.parse(await this.#script(name, keys, args));
+  }
+
+  async #checkDurable(): Promise<void> {
     this.#durable ??= this.settings.durable ? assertDurable(this.#redis) : Promise.resolve();
     await this.#durable.catch((error: Error) => {
       // The server did not tell: the next step asks again.
       this.#durable = undefined;
       throw error;
     });
-    return Reply.parse(await this.#script(name, keys, args));
   }
 }
 

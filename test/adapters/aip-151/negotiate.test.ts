@@ -14,6 +14,12 @@ afterAll(() => server.stop());
 const with_ = (method: MethodDescriptor) => connect(server.address(), { methods: { tool: method } });
 
 describe('what is declared (B1, B2)', () => {
+  it('an adapter without methods says what it needs', () => {
+    for (const options of [undefined, {}, { methods: null }]) {
+      expect(() => aip151(options as never)).toThrow(/aip-151 needs methods/);
+    }
+  });
+
   it('B1: nothing is asked of the server; capabilities come from the declaration', async () => {
     const session = await connect(server.address());
     expect(await session.negotiate('report', ARGS)).toMatchObject({

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { LedgerIncompatible, type OperationSummary, operationsOf, toolOperation } from '../../../machines/index.ts';
+import { publicAddress } from '../../../persistence/index.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { usage } from '../failure.ts';
 import { type CommonOptions, positiveCount, withCommonOptions } from '../options.ts';
@@ -42,9 +43,14 @@ async function list(options: ListOptions, output: Output): Promise<ExitCode> {
     output.emit({ type: 'list', exitCode: ExitCode.completed, operations: shown, total: rows.length });
     for (const row of shown) output.print(lineOf(row));
     if (rows.length > shown.length) output.say(`${rows.length - shown.length} more: --limit ${rows.length}`);
-    if (rows.length === 0) output.say(options.state ? `no operation is in ${oneLine(options.state)}` : 'no operations');
+    if (rows.length === 0) output.say(nothingFor(options));
     return ExitCode.completed;
   });
+}
+
+function nothingFor({ state, namespace, ledger }: ListOptions): string {
+  const what = state === undefined ? 'no operations' : `no operation is in ${oneLine(state)}`;
+  return `${what} (namespace ${JSON.stringify(namespace)} of ${publicAddress(ledger)}; others: --namespace, --ledger)`;
 }
 
 interface Row {
