@@ -6,6 +6,7 @@ export {
   type Switched,
   switchAdapter,
 } from './actor/adapter-switches.ts';
+export { type Adoption, type AdoptOptions, adoptAll } from './actor/adoption.ts';
 export { DEFAULT_POLICY, type ToolCall } from './actor/call.ts';
 export { type Clock, systemClock } from './actor/clock.ts';
 export type { CommandAnswer, Reconciliation } from './actor/commands.ts';
@@ -18,6 +19,7 @@ export {
   type SubmitAnswer,
 } from './actor/executor.ts';
 export type { Log, LogEntry } from './actor/log.ts';
+export { type Counts, type OpenOperations, openOperationsByEpoch } from './actor/open-operations.ts';
 export { createOperationLogic, type OperationLogic, type OperationLogicSnapshot } from './actor/operation-logic.ts';
 export { operationsOf } from './actor/operations.ts';
 export type { TerminalOutcome } from './actor/outcome.ts';
@@ -29,7 +31,13 @@ export type { OrdinaryReader, ShadowAnswer } from './actor/shadow.ts';
 export { approvalGate } from './approval-gate/machine.ts';
 export type { ApprovalPort, OpenRound } from './approval-gate/round.ts';
 export type * from './operation-ledger.ts';
-export { LedgerIncompatible, LedgerRegressed, LedgerUnavailable, shadowNamespace } from './operation-ledger.ts';
+export {
+  EPOCH_RAISED,
+  LedgerIncompatible,
+  LedgerRegressed,
+  LedgerUnavailable,
+  shadowNamespace,
+} from './operation-ledger.ts';
 export type * from './operation-protocol.ts';
 export { EndpointUnavailable } from './operation-protocol.ts';
 export {

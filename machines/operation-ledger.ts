@@ -67,7 +67,10 @@ export interface Step {
   readonly payloads: readonly PayloadWrite[];
   /** `null`: nothing worth a line (an unchanged status). */
   readonly history: HistoryEntry | null;
-  /** The adapter under which this step lets something be created at a server: taken only while that is active (R4). */
+  /**
+   * The adapter under which this step lets something be created at a server: taken only while that is active (R4), while
+   * creating is switched on, and under an execution epoch that is not over (R3).
+   */
   readonly creates?: string;
 }
 
@@ -82,6 +85,18 @@ export interface SwitchedOff {
   readonly state: AdapterState;
 }
 
+/** R3: the ledger's execution epoch is newer than the one of the step, or of the asker: nothing was written. */
+export interface EpochOver {
+  readonly kind: 'epochOver';
+  /** The epoch of the ledger. */
+  readonly epoch: number;
+}
+/** R3: creating operations is switched off for the fleet: nothing was written. */
+export interface CreationOff {
+  readonly kind: 'creationOff';
+}
+/** Nothing may be created, neither a record nor, by sending it, an operation at a server. */
+export type NotCreated = EpochOver | CreationOff | SwitchedOff;
 /**
  * What a ledger is for. `operations`: acceptances make ready rows. `shadow`: operations that are made to be compared (R1);
  * nothing in it can make a ready row. Fixed when the namespace is made.
@@ -187,7 +202,7 @@ export type CreateAnswer =
   | { readonly kind: 'otherSide'; readonly side: Side }
   /** The call node had a record, which was purged: its call was made. Nothing was written. */
   | { readonly kind: 'purged'; readonly tombstone: Tombstone }
-  | SwitchedOff;
+  | NotCreated;
 
 export type CommitAnswer =
   | { readonly kind: 'committed'; readonly revision: string }
@@ -195,7 +210,7 @@ export type CommitAnswer =
   | { readonly kind: 'missing' }
   /** The record is of an older history of its partition, which was forgotten in part: what followed it is unknown. */
   | { readonly kind: 'olderHistory' }
-  | SwitchedOff;
+  | NotCreated;
 
 export type AcceptAnswer =
   | { readonly kind: 'accepted'; readonly revision: string }
@@ -216,6 +231,8 @@ export interface Claim {
   readonly nextDue: ReadonlyMap<number, number>;
   /** Partitions that give nothing out, because their history went backwards. */
   readonly regressed: ReadonlyMap<number, LedgerRegressed>;
+  /** The ledger's epoch, where it is newer than the asker's. */
+  readonly epochOver?: number;
 }
 
 export interface LiveProcess {
@@ -313,6 +330,8 @@ export interface OperationLedger {
     readonly scopes: readonly string[];
     readonly limit: number;
     readonly leaseMs: number;
+    /** An executor of an older epoch than the ledger's gets nothing any more (R3). */
+    readonly executionEpoch: number;
     /** Only there. Default: everywhere. */
     readonly partitions?: readonly number[];
     /** For how long what is due there must have been so, before this asker takes it, ms. Default: 0. */
@@ -400,6 +419,23 @@ export interface OperationLedger {
   comparison(operationId: string): Promise<string | null>;
   /** Replaces what is known, if it still is `seen` (`null`: nothing). Answers what stands there now. At most 64 KiB. */
   setComparison(operationId: string, seen: string | null, text: string): Promise<string>;
+  /**
+   * Raises the execution epoch in every partition, one after the other (R3): when this resolves all have it, and no step of
+   * an older epoch creates or sends anything any more. No partition ever goes back. Where it rejects, some have it: raising
+   * again completes it. `to`: this epoch (again and again: the same), default the newest of any partition plus one; an older
+   * one than the ledger's is refused with a `RangeError`. Answers the epoch that all partitions have at least.
+   */
+  raiseEpoch(to?: number): Promise<number>;
+  /** The execution epoch that an executor begins under: the newest of any partition. */
+  epoch(): Promise<number>;
+  /** The execution epoch of each partition. They differ while a raise is under way, or was interrupted. */
+  epochs(): Promise<readonly number[]>;
+  /** Switches creating on or off in every partition, one after the other, as `setAdapter` does (R3). */
+  setCreation(allowed: boolean): Promise<void>;
+  /** Whether operations may be created, by partition. */
+  creation(): Promise<readonly boolean[]>;
+  /** The same switches as the partition of this operation has them. */
+  creationOf(operationId: string): Promise<{ readonly allowed: boolean; readonly epoch: number }>;
 
   /** Rows of all partitions but those whose history went backwards. */
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
@@ -435,6 +471,9 @@ export interface OperationLedger {
   durability(): Promise<{ readonly acceptable: boolean; readonly statement: string; readonly facts: Json }>;
   close(): Promise<void>;
 }
+
+/** What `onChange` names when the execution epoch was raised: no operation is called so. */
+export const EPOCH_RAISED = 'epoch';
 
 /** The store could not be asked, or did not answer: whether the step was taken is unknown. */
 export class LedgerUnavailable extends Error {

@@ -121,5 +121,9 @@ export function partitionName(partition: number): string {
 
 /** Which kind of ledger a partition belongs to: `shadow`, or nothing (R1). */
 export const KIND_SWITCH = 'kind';
+/** The execution epoch of the fleet among the switches of a partition (R3); missing: 1. */
+export const EPOCH_SWITCH = 'epoch';
+/** Whether operations may be created (R3): `on` or `off`; missing: `on`. */
+export const CREATION_SWITCH = 'creation';
 /** The name of an adapter's switch among those of a partition (R4). */
 export const adapterSwitch = (adapter: string): string => `adapter:${adapter}`;

@@ -33,10 +33,12 @@ export class Leases {
     const regressed = new Map<number, LedgerRegressed>();
     const nextDue = new Map<number, number>();
     let problem: unknown = null;
+    let epochOver: number | null = null;
     let latest = 0;
 
     let open = this.#inTurn(ask.partitions ?? [...this.#store.partitions.keys()]);
-    while (open.length > 0 && records.length < ask.limit && problem === null) {
+    // Whoever is told in one partition that its epoch is over gets nothing in any other for long.
+    while (open.length > 0 && records.length < ask.limit && problem === null && epochOver === null) {
       const room = ask.limit - records.length;
       const share = Math.max(1, Math.floor(room / open.length));
       const asked = open.slice(0, room);
@@ -50,6 +52,10 @@ export class Leases {
         if (look.status === 'rejected') {
           problem = look.reason;
           return [partition];
+        }
+        if ('epochOver' in look.value) {
+          epochOver = look.value.epochOver;
+          return [];
         }
         const { now, nextDueAt, more } = look.value;
         latest = Math.max(latest, now);
@@ -68,6 +74,7 @@ export class Leases {
       nextDueAt: nextDue.size === 0 ? null : Math.min(...nextDue.values()),
       nextDue,
       regressed,
+      ...(epochOver === null ? {} : { epochOver }),
     };
   }
 
@@ -95,22 +102,31 @@ export class Leases {
     return [...list.slice(first), ...list.slice(0, first)];
   }
 
-  async #claim(partition: number, limit: number, ask: ClaimAsk): Promise<Look> {
+  async #claim(partition: number, limit: number, ask: ClaimAsk): Promise<Look | { readonly epochOver: number }> {
     const keys = this.#store.partitions[partition];
     if (keys === undefined) throw new RangeError(`this ledger has no partition ${partition}`);
     const scopes = this.#inTurn(ask.scopes);
-    const [now, nextDueAt, records] = await this.#store.write(claimed, {
+    const answer = await this.#store.write(claimed, {
       script: 'claim',
-      keys: [keys.operationPrefix, keys.claims, keys.claimEnds, ...scopes.map((scope) => keys.due(scope))],
+      keys: [
+        keys.operationPrefix,
+        keys.claims,
+        keys.claimEnds,
+        keys.switches,
+        ...scopes.map((scope) => keys.due(scope)),
+      ],
       args: [
         randomUUID(),
         ask.owner,
         wholeMs(ask.leaseMs),
         String(limit),
+        String(ask.executionEpoch),
         ...scopes.map((scope) => wholeMs(ask.overdueMs?.(partition, scope) ?? 0)),
       ],
       history: { partition: keys },
     });
+    if (answer[0] === 'epoch-over') return { epochOver: answer[1] };
+    const [now, nextDueAt, records] = answer;
     return { now, records, nextDueAt, more: records.length === limit && nextDueAt !== null && nextDueAt <= now };
   }
 

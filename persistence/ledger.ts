@@ -216,6 +216,30 @@ export class ScriptLedger implements OperationLedger {
     return this.#comparisons.set(...args);
   }
 
+  raiseEpoch(...args: Parameters<OperationLedger['raiseEpoch']>): Promise<number> {
+    return this.#switches.raiseEpoch(...args);
+  }
+
+  epoch(): Promise<number> {
+    return this.#switches.epoch();
+  }
+
+  epochs(): Promise<readonly number[]> {
+    return this.#switches.epochs();
+  }
+
+  setCreation(allowed: boolean): Promise<void> {
+    return this.#switches.setCreation(allowed);
+  }
+
+  creation(): Promise<readonly boolean[]> {
+    return this.#switches.creation();
+  }
+
+  creationOf(...args: Parameters<OperationLedger['creationOf']>): ReturnType<OperationLedger['creationOf']> {
+    return this.#switches.creationOf(...args);
+  }
+
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]> {
     return this.#outbox.lease(consumer, limit, leaseMs);
   }

@@ -25,14 +25,21 @@ export function toRecord(operationId: string, fields: z.output<typeof recordFiel
 
 export const loaded = z.union([z.tuple([]), z.tuple([tombstone]), recordFields]);
 export const adapterState = z.enum(['active', 'draining', 'disabled']);
-const switchedOff = z.tuple([z.literal('switched-off'), adapterState]);
 export const side = z.enum(['operation', 'ordinary', 'shadow']);
-const otherSide = z.tuple([z.literal('other-side'), side]);
+export const executionEpoch = digits.transform(Number).refine((epoch) => Number.isSafeInteger(epoch) && epoch >= 1);
+export const creationSwitch = z.enum(['on', 'off']);
+const epochOver = z.tuple([z.literal('epoch-over'), executionEpoch]);
+/** Why nothing may be created. */
+const refused = [
+  epochOver,
+  z.tuple([z.literal('creation-off')]),
+  z.tuple([z.literal('switched-off'), adapterState]),
+] as const;
 export const created = z.union([
   z.tuple([z.enum(['created', 'exists']), recordFields]),
   z.tuple([z.literal('purged'), tombstone]),
-  switchedOff,
-  otherSide,
+  z.tuple([z.literal('other-side'), side]),
+  ...refused,
 ]);
 const missing = z.tuple([z.literal('missing')]);
 const conflict = z.tuple([z.literal('conflict'), digits]);
@@ -42,7 +49,7 @@ export const committed = z.union([
   missing,
   conflict,
   otherScope,
-  switchedOff,
+  ...refused,
   z.tuple([z.literal('older-history')]),
 ]);
 export const accepted = z.union([
@@ -90,7 +97,7 @@ const claimedRows = z.array(z.union([text, recordFields])).transform((flat, cont
   }
   return records;
 });
-export const claimed = z.tuple([milliseconds, optionalMilliseconds, claimedRows]);
+export const claimed = z.union([z.tuple([milliseconds, optionalMilliseconds, claimedRows]), epochOver]);
 export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
 export const released = z.tuple([z.enum(['released', 'lost'])]);
 export const peeked = z.tuple([milliseconds, texts]);

@@ -1,9 +1,11 @@
+import type { z } from 'zod';
 import { sha256 } from '../machines/digest.ts';
 import type {
   AcceptAnswer,
   AcceptFields,
   CommitAnswer,
   CreateAnswer,
+  NotCreated,
   OperationLedger,
   Step,
 } from '../machines/operation-ledger.ts';
@@ -49,10 +51,17 @@ export class Steps {
       confirm: true,
       history: { partition, how: 'adopt' },
     });
-    if (answer[0] === 'switched-off') return { kind: 'switchedOff', state: answer[1] };
-    if (answer[0] === 'other-side') return { kind: 'otherSide', side: answer[1] };
-    if (answer[0] === 'purged') return { kind: 'purged', tombstone: answer[1] };
-    return { kind: answer[0], record: toRecord(step.operationId, answer[1]) };
+    switch (answer[0]) {
+      case 'created':
+      case 'exists':
+        return { kind: answer[0], record: toRecord(step.operationId, answer[1]) };
+      case 'purged':
+        return { kind: 'purged', tombstone: answer[1] };
+      case 'other-side':
+        return { kind: 'otherSide', side: answer[1] };
+      default:
+        return notCreated(answer);
+    }
   }
 
   async commit(step: Parameters<OperationLedger['commit']>[0]): Promise<CommitAnswer> {
@@ -80,10 +89,11 @@ export class Steps {
         return { kind: 'missing' };
       case 'scope':
         throw scopeChanged(step, answer[1]);
-      case 'switched-off':
-        return { kind: 'switchedOff', state: answer[1] };
-      default:
+      case 'committed':
+      case 'conflict':
         return { kind: answer[0], revision: answer[1] };
+      default:
+        return notCreated(answer);
     }
   }
 
@@ -131,6 +141,22 @@ export class Steps {
     for (const { digest, text } of step.payloads) {
       refuseLarger(`payload ${digest}`, step.operationId, text, this.#limits.payloadBytes);
     }
+  }
+}
+
+type Refused = Extract<
+  z.output<typeof created>,
+  readonly ['epoch-over' | 'creation-off' | 'switched-off', ...unknown[]]
+>;
+
+function notCreated(answer: Refused): NotCreated {
+  switch (answer[0]) {
+    case 'epoch-over':
+      return { kind: 'epochOver', epoch: answer[1] };
+    case 'creation-off':
+      return { kind: 'creationOff' };
+    case 'switched-off':
+      return { kind: 'switchedOff', state: answer[1] };
   }
 }
 

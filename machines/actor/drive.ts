@@ -15,6 +15,7 @@ import { HeldInput } from './held-input.ts';
 import { applyKept } from './keep.ts';
 import { HeldLease } from './lease.ts';
 import type { ApplyOptions, Opened } from './store.ts';
+import { EpochIsOver } from './tenure.ts';
 
 /** Effects that last on a channel: the operation stays with the process that holds it while they do. */
 const ON_CHANNEL: ReadonlySet<Effect> = new Set(['listen', 'holdInput', 'sendInput', 'deliverInput']);
@@ -24,20 +25,17 @@ const LOOK_AGAIN_MS = 500;
 /** After a fault of ours, or one of the ledger, an operation is not taken up again sooner than this, ms. */
 export const FAULT_MS = 30_000;
 const RETRY_MS = 500;
-
-/** R3: the record belongs to a newer execution epoch: this executor may read it, and nothing else. */
-export class EpochIsOver extends Error {
-  override readonly name = 'EpochIsOver';
-  constructor(own: number, current: number) {
-    super(`this executor runs under epoch ${own}, the ledger is at ${current}: it claims nothing any more`);
-  }
-}
+/** What was committed as long ago as this, ms, is not sent without another look at the epoch: the process may have been stopped. */
+const FRESH_MS = 250;
 
 export class OperationDrive {
   readonly lease: HeldLease;
   readonly input: HeldInput;
   opened: Opened;
-  readonly #senders = new Set<string>();
+  /** Monotonic time of each name that was given to a write of this drive and not used yet. */
+  readonly #senders = new Map<string, number>();
+  /** The same, of the name that is being used. */
+  #namedAt = 0;
   readonly stopping: AbortSignal;
   #effect: { readonly name: Effect; readonly abort: AbortController } | null = null;
   #wake = new AbortController();
@@ -111,7 +109,7 @@ export class OperationDrive {
   /** A name for one write to the wire. The record will hold the name of whoever was committed as its writer. */
   newSender(): string {
     const sender = randomUUID();
-    this.#senders.add(sender);
+    this.#senders.set(sender, this.env.clock.monotonic());
     return sender;
   }
 
@@ -134,17 +132,34 @@ export class OperationDrive {
 
   /** Whether the committed writer is this very drive and has not written yet; true once per name. */
   becomesSender(): boolean {
-    return this.context.sender !== null && this.#senders.delete(this.context.sender);
+    const { sender } = this.context;
+    const named = sender === null ? undefined : this.#senders.get(sender);
+    if (sender === null || named === undefined) return false;
+    this.#namedAt = named;
+    return this.#senders.delete(sender);
+  }
+
+  /**
+   * Right before a call is written: whether this executor is still at work, under an epoch that is not over (R3). A process
+   * that was stopped since the commit, or waited for a place, may not have heard of a raise, so it looks.
+   */
+  async maySend(): Promise<boolean> {
+    const { tenure, clock } = this.env;
+    if (clock.monotonic() - this.#namedAt > FRESH_MS) await tenure.look();
+    return !tenure.over.aborted && !this.stopping.aborted;
   }
 
   async run(): Promise<void> {
     let notBefore = 0;
     try {
-      if (this.context.executionEpoch > this.env.executionEpoch)
-        throw new EpochIsOver(this.env.executionEpoch, this.context.executionEpoch);
       await this.#adoptEpoch();
-      while (!this.stopping.aborted && !this.#released) {
+      while (!this.#released) {
+        if (this.context.executionEpoch > this.env.executionEpoch)
+          throw new EpochIsOver(this.env.executionEpoch, this.context.executionEpoch);
         const effect = owedEffect(this.opened.snapshot);
+        const isSender = effect === 'submit' && this.#isSender();
+        // Nobody else knows that a call was not written yet: its sender says so before it leaves.
+        if (this.stopping.aborted && !isSender) break;
         this.input.keepOnlyFor(effect);
         if (effect === null || this.opened.snapshot.status === 'done') break;
         const resident = this.#isResident(effect);
@@ -154,7 +169,7 @@ export class OperationDrive {
         if (!resident && effect === 'holdInput') notBefore = (this.context.input?.deadline ?? 0) + 1;
         if (notBefore > this.env.time.now()) break;
         // Whoever was committed as the sender goes on without a lease: what became of the call is its to tell.
-        if (!this.lease.isHeld() && !(effect === 'submit' && this.#isSender())) return;
+        if (!this.lease.isHeld() && !isSender) return;
         await this.#perform(effect);
       }
     } catch (error) {

@@ -8,6 +8,7 @@ import type { Connections } from './connections.ts';
 import { claimsOf, type Issued, type Stamp } from './facts.ts';
 import type { Log } from './log.ts';
 import type { OperationStore } from './store.ts';
+import type { Tenure } from './tenure.ts';
 
 /** What came back, before anybody downstream sees it (B12). `value` is the result or the JSON-RPC error. */
 export interface GuardedOutput {
@@ -41,6 +42,8 @@ export interface Environment {
   readonly clock: Clock;
   readonly time: LedgerTime;
   readonly executorId: string;
+  readonly tenure: Tenure;
+  /** Of the tenure. */
   readonly executionEpoch: number;
   readonly leaseMs: number;
   /** How long an answer is waited for, ms: giving up only stops the waiting. */

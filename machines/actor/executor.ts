@@ -24,6 +24,7 @@ import { type Route, Routes } from './routes.ts';
 import { Scheduler } from './scheduler.ts';
 import { type OrdinaryReader, readToolResult, type ShadowAnswer, Shadows } from './shadow.ts';
 import { type Opened, OperationStore } from './store.ts';
+import { EpochIsOver, Tenure } from './tenure.ts';
 import { Upkeep } from './upkeep.ts';
 import { Watches } from './watches.ts';
 
@@ -39,6 +40,7 @@ export interface ExecutorOptions {
   readonly shadowLedger?: OperationLedger;
   /** Servers whose operations this executor takes over, besides those it submits to. */
   readonly endpoints?: readonly Endpoint[];
+  /** R3. Default: the ledger's, as it is when the executor starts. */
   readonly executionEpoch?: number;
   readonly policy?: Partial<Policy>;
   /** ms. Renewed while an effect is in flight; a dead executor's operation comes back after it. */
@@ -66,7 +68,7 @@ export interface ExecutorOptions {
    * refused; the guards are asked again later, and the log says so. Default 60 s.
    */
   readonly guardTimeoutMs?: number;
-  /** R3: `false` stops creating; what is in flight goes on. */
+  /** R3: `false` stops creating by this executor; what is in flight goes on. The fleet's switch is `setCreation` of the ledger. */
   readonly creationAllowed?: () => boolean;
   /** Purges by this policy now and then, whoever else does. Default: nothing is purged (`toolop purge` does it once). */
   readonly retention?: z.input<typeof Retention>;
@@ -95,6 +97,10 @@ export class OperationParked extends Error {
   }
 }
 
+const NEWER_EPOCH =
+  'submit from an executor that was started since then; the same call node is the same operation there';
+const notCreated = (reason: string, next: string): SubmitAnswer => ({ kind: 'refused', reason, next });
+
 export class Executor {
   readonly env: Environment;
   readonly processId = randomUUID();
@@ -115,6 +121,7 @@ export class Executor {
     this.#upkeep = new Upkeep(options);
     this.#connections = new Connections(options.protocols, this.processId);
     for (const endpoint of options.endpoints ?? []) this.#connections.register(endpoint);
+    const tenure = new Tenure(options.ledger, options.executionEpoch ?? null);
     this.env = {
       ledger: options.ledger,
       store: new OperationStore({
@@ -129,7 +136,10 @@ export class Executor {
       clock,
       time: new LedgerTime(() => options.ledger.now(), clock),
       executorId,
-      executionEpoch: options.executionEpoch ?? 1,
+      tenure,
+      get executionEpoch() {
+        return tenure.epoch;
+      },
       leaseMs: options.leaseMs ?? 30_000,
       requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
       rate: options.rate ?? { qps: 10, burst: 10 },
@@ -143,6 +153,7 @@ export class Executor {
     this.#routes = new Routes(options.ledger);
     this.#inner = shadowExecutor(options);
     this.#shadows = this.#inner && new Shadows(this, this.#inner);
+    tenure.over.addEventListener('abort', () => this.#watches.close(), { once: true });
     this.#scheduler = new Scheduler({
       env: this.env,
       processId: this.processId,
@@ -153,10 +164,11 @@ export class Executor {
     });
   }
 
-  /** Begins to serve the ledger. */
+  /** Begins to serve the ledger, under its execution epoch. */
   async start(): Promise<this> {
     if (this.#started) return this;
     await this.env.time.sync();
+    await this.env.tenure.begin();
     const durability = await this.env.ledger.durability();
     this.env.log({
       level: durability.acceptable ? 'info' : 'warn',
@@ -172,6 +184,11 @@ export class Executor {
     this.#scheduler.start(alive);
     await this.#inner?.start();
     return this;
+  }
+
+  /** R3: aborts when the execution epoch of this executor is over. It serves nothing from then on; reading goes on. */
+  get epochOver(): AbortSignal {
+    return this.env.tenure.over;
   }
 
   /** Stops serving: what is in flight stays in the ledger for the next executor. Cancels nothing (B14). */
@@ -263,12 +280,13 @@ export class Executor {
     if (known?.kind === 'record') return this.#attach(call, this.env.store.open(known.record), request.digest);
     if (known?.kind === 'purged') return madeBefore(call, known.tombstone, request.digest);
     if (route.side !== 'operation') return otherSide(route.side, route.rule);
+    await this.env.tenure.beginOnce();
+    if (this.epochOver.aborted) return notCreated((this.epochOver.reason as EpochIsOver).message, NEWER_EPOCH);
     if (!this.env.creationAllowed()) {
-      return {
-        kind: 'refused',
-        reason: 'creating operations is switched off',
-        next: 'what is in flight goes on; call again when creation is on',
-      };
+      return notCreated(
+        'creating operations is switched off',
+        'what is in flight goes on; call again when creation is on',
+      );
     }
     const protocol = this.adapterOf(call);
     this.#reach(call.endpoint);
@@ -303,12 +321,22 @@ export class Executor {
       },
       this.#started ? { owner: this.env.executorId, ms: this.env.leaseMs } : null,
     );
-    if (created.kind === 'switchedOff') {
-      return {
-        kind: 'refused',
-        reason: `the adapter ${protocol} is ${created.state}: nothing new is submitted under it`,
-        next: 'use another adapter, or make this one active again; what is in flight goes on',
-      };
+    switch (created.kind) {
+      case 'epochOver': {
+        const over = new EpochIsOver(this.env.executionEpoch, created.epoch);
+        this.env.tenure.end(created.epoch);
+        return notCreated(over.message, NEWER_EPOCH);
+      }
+      case 'creationOff':
+        return notCreated(
+          'creating operations is switched off in this ledger',
+          'what is in flight goes on; call again, with the same call node, when an operator has switched creation on',
+        );
+      case 'switchedOff':
+        return notCreated(
+          `the adapter ${protocol} is ${created.state}: nothing new is submitted under it`,
+          'use another adapter, or make this one active again; what is in flight goes on',
+        );
     }
     if (created.kind === 'otherSide') return otherSide(created.side, null);
     if (created.kind === 'purged') return madeBefore(call, created.tombstone, request.digest);

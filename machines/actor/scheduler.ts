@@ -5,12 +5,13 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { LedgerRegressed, LiveProcess, StoredRecord } from '../operation-ledger.ts';
-import { LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
+import { EPOCH_RAISED, LedgerIncompatible, LedgerUnavailable } from '../operation-ledger.ts';
 import { Agenda } from './agenda.ts';
-import { EpochIsOver, FAULT_MS, OperationDrive } from './drive.ts';
+import { FAULT_MS, OperationDrive } from './drive.ts';
 import type { Environment } from './environment.ts';
 import { reclaimOwn } from './reclaim.ts';
 import { Spread } from './spread.ts';
+import { EpochIsOver } from './tenure.ts';
 
 /** A partition that others look after is looked at without a reason so many times less often than an own one. */
 const RARELY = 6;
@@ -41,6 +42,9 @@ export class Scheduler {
   readonly #drives = new Map<string, { readonly drive: OperationDrive; readonly ended: Promise<void> }>();
   /** Claimed once more while their drive was leaving: driven again after it. */
   readonly #again = new Set<string>();
+  /** Nothing is claimed any more, and the drives end: at a stop, and when the epoch is over. */
+  readonly #ending = new AbortController();
+  /** The loops end, too. */
   readonly #stop = new AbortController();
   readonly #agenda: Agenda;
   readonly #spread: Spread;
@@ -62,7 +66,9 @@ export class Scheduler {
     this.#agenda = new Agenda(ledger.partitions);
     this.#spread = new Spread(options.processId, ledger.partitions, options.graceMs);
     // One signal for all drives: many listeners are meant.
-    setMaxListeners(0, this.#stop.signal);
+    setMaxListeners(0, this.#ending.signal);
+    const { over } = this.#env.tenure;
+    over.addEventListener('abort', () => void this.#leave(over.reason as EpochIsOver), { once: true });
   }
 
   /** @param alive whose signs of life are known */
@@ -74,11 +80,29 @@ export class Scheduler {
 
   /** Stops claiming, ends the waiting for answers (nothing is cancelled), gives leases back. */
   async stop(): Promise<void> {
+    this.#ending.abort();
     this.#stop.abort();
     this.#nudge.abort();
     this.#unsubscribe?.();
     await Promise.all(this.#loops);
     await Promise.all([...this.#drives.values()].map(({ ended }) => ended));
+  }
+
+  /**
+   * R3: the epoch is over, and this executor has nothing to do here any more. The answer to a call that it sent is waited for
+   * and told, and so long it counts as alive; all leases are given back.
+   */
+  async #leave({ message, current }: EpochIsOver): Promise<void> {
+    const { env, processId } = this.options;
+    const drives = this.#drives.size;
+    env.log({ level: 'warn', event: 'epoch.over', detail: { why: message, current, drives } });
+    this.#ending.abort();
+    await Promise.all([...this.#drives.values()].map(({ ended }) => ended));
+    this.#stop.abort();
+    this.#unsubscribe?.();
+    await Promise.all(this.#loops);
+    // What only this process could serve is somebody else's to park, now.
+    await env.ledger.heartbeat(processId, 1, []).catch(() => undefined);
   }
 
   /** Looks at the whole ledger now. */
@@ -89,6 +113,7 @@ export class Scheduler {
 
   /** This operation may be due, by a step of this process or of another one. */
   changed(operationId: string): void {
+    if (operationId === EPOCH_RAISED) void this.#env.tenure.look().catch(() => undefined);
     this.#drives.get(operationId)?.drive.wake();
     this.#expect(operationId, this.#env.time.now());
   }
@@ -134,7 +159,7 @@ export class Scheduler {
     const { env } = this.options;
     let drive: OperationDrive;
     try {
-      drive = new OperationDrive(env, record, askedAt, this.#stop.signal);
+      drive = new OperationDrive(env, record, askedAt, this.#ending.signal);
     } catch (error) {
       this.#unreadable(record, error);
       return;
@@ -156,7 +181,7 @@ export class Scheduler {
     const { env } = this.options;
     const askedAt = env.clock.monotonic();
     const current = await env.ledger.load(operationId).catch(() => null);
-    if (current?.lease?.owner !== env.executorId || this.#stop.signal.aborted) return;
+    if (current?.lease?.owner !== env.executorId || this.#ending.signal.aborted) return;
     const renewed = await env.ledger
       .renewLease(operationId, env.executorId, current.lease.epoch, env.leaseMs)
       .catch(() => null);
@@ -166,7 +191,7 @@ export class Scheduler {
   async #claimLoop(): Promise<void> {
     const { env } = this.options;
     let away = false;
-    while (!this.#stop.signal.aborted) {
+    while (!this.#ending.signal.aborted) {
       try {
         await env.time.sync();
         if (!this.#isFull) await this.#look();
@@ -196,11 +221,13 @@ export class Scheduler {
         now: dueBy,
         nextDue,
         regressed,
+        epochOver,
       } = await env.ledger.claimDue({
         owner: env.executorId,
         scopes: [...env.connections.scopes(), ...this.#dead],
         limit: Math.min(AT_ONCE, concurrency - this.#drives.size),
         leaseMs: env.leaseMs,
+        executionEpoch: env.executionEpoch,
         partitions,
         overdueMs: (partition, scope) => this.#spread.patienceMs(partition, scope),
       });
@@ -208,6 +235,7 @@ export class Scheduler {
       for (const [partition, at] of nextDue) this.#agenda.expect(partition, at);
       for (const record of claimed) this.take(record, askedAt);
       this.#tellRegressed(partitions, regressed);
+      if (epochOver !== undefined) env.tenure.end(epochOver);
     } catch (error) {
       for (const partition of partitions) this.#agenda.expect(partition, now);
       throw error;
@@ -231,13 +259,13 @@ export class Scheduler {
   async #rest(away: boolean): Promise<void> {
     const { clock, time } = this.#env;
     this.#restsUntil = 0;
-    await clock.sleep(away ? RETRY_MS : GATHER_MS, this.#stop.signal);
-    while (!this.#stop.signal.aborted && !away) {
+    await clock.sleep(away ? RETRY_MS : GATHER_MS, this.#ending.signal);
+    while (!this.#ending.signal.aborted && !away) {
       this.#nudge = new AbortController();
       this.#restsUntil = this.#isFull ? Number.POSITIVE_INFINITY : this.#agenda.next;
       const ms = this.#restsUntil - time.now();
       if (ms <= 0) return;
-      await clock.sleep(ms, AbortSignal.any([this.#stop.signal, this.#nudge.signal]));
+      await clock.sleep(ms, AbortSignal.any([this.#ending.signal, this.#nudge.signal]));
     }
   }
 
@@ -251,10 +279,12 @@ export class Scheduler {
         // What is ours from now on is looked at now.
         if (changed) this.nudge();
         const silentMs = env.clock.monotonic() - heardAt;
-        if (silentMs > processTimeoutMs) await reclaimOwn(env, processId);
         heardAt = env.clock.monotonic();
-        if (gone || this.#dead.length > 0 || round === 0) await this.#sweep(() => true);
-        else if (round % SWEEP_EVERY === 0) await this.#sweep((partition) => this.#spread.isFirst(partition));
+        if (await env.tenure.look()) {
+          if (silentMs > processTimeoutMs) await reclaimOwn(env, processId);
+          if (gone || this.#dead.length > 0 || round === 0) await this.#sweep(() => true);
+          else if (round % SWEEP_EVERY === 0) await this.#sweep((partition) => this.#spread.isFirst(partition));
+        }
       } catch (error) {
         env.log({ level: 'debug', event: 'housekeeping.failed', detail: { why: (error as Error).message } });
       }
@@ -280,9 +310,11 @@ export class Scheduler {
   /** A drive that ended by an error has given its lease back, for later. */
   #fault(record: StoredRecord, error: unknown): void {
     const { env } = this.options;
-    if (error instanceof EpochIsOver) this.#stop.abort();
-    const known =
-      error instanceof EpochIsOver || error instanceof LedgerUnavailable || error instanceof LedgerIncompatible;
+    if (error instanceof EpochIsOver) {
+      env.tenure.end(error.current);
+      return;
+    }
+    const known = error instanceof LedgerUnavailable || error instanceof LedgerIncompatible;
     env.log({
       level: 'error',
       event: known ? 'drive.stopped' : 'drive.failed',

@@ -91,7 +91,8 @@ export class Shadows {
     const { ledger, creationAllowed } = this.executor.env;
     const rule = ruleOf(readRules((await ledger.rolloutOf(operationId)).text), { tool: call.tool, adapter });
     if (rule?.mode !== 'shadow') return none('the rule that asked for a shadow was taken back');
-    if (!creationAllowed()) return none('creating operations is switched off');
+    const { allowed } = await ledger.creationOf(operationId);
+    if (!allowed || !creationAllowed()) return none('creating operations is switched off');
     const state = await ledger.adapterState(adapter, operationId);
     if (state !== 'active') return none(`the adapter ${adapter} is ${state}`);
     const answer = await this.inner.submit({ ...call, effectFree: true });

@@ -27,6 +27,7 @@ import {
 } from '../tool-operation/snapshot.ts';
 import { type Log, silent } from './log.ts';
 import { type TakenOver, takeOver } from './older-history.ts';
+import { EpochIsOver } from './tenure.ts';
 
 /** A committed record, opened. */
 export interface Opened {
@@ -181,9 +182,9 @@ export class OperationStore {
         over = takeOver(opened.snapshot, next, event);
         continue;
       }
-      if (committed === 'switchedOff') {
-        // The chart says what becomes of a call that nobody may send any more.
-        event = adapterEnded(event);
+      if (committed === 'switchedOff' || committed === 'creationOff') {
+        // The chart says what becomes of a call that nobody may send any more, or not now.
+        event = refusedByLedger(event, committed);
         continue;
       }
       if (committed) {
@@ -200,7 +201,7 @@ export class OperationStore {
     }
   }
 
-  /** `null`: the race was lost. */
+  /** `null`: the race was lost. Throws `EpochIsOver` where it would send something under an epoch that is over. */
   async #commit(
     opened: Opened,
     next: OperationSnapshot,
@@ -208,7 +209,7 @@ export class OperationStore {
     event: OperationEvent,
     options: ApplyOptions,
     olderHistory: 'keep' | 'adopt' | undefined,
-  ): Promise<Opened | 'switchedOff' | 'olderHistory' | null> {
+  ): Promise<Opened | 'switchedOff' | 'creationOff' | 'olderHistory' | null> {
     const { record } = opened;
     const { context } = next;
     // The last fence: what a record cannot hold must not become one, for nobody could open it again.
@@ -269,9 +270,11 @@ export class OperationStore {
           minReaderVersion,
         };
       case 'switchedOff':
-        return 'switchedOff';
+      case 'creationOff':
       case 'olderHistory':
-        return 'olderHistory';
+        return answer.kind;
+      case 'epochOver':
+        throw new EpochIsOver(context.executionEpoch, answer.epoch);
       case 'duplicate':
         // Somebody else accepted it first: a lost race, if the record says so too.
         if ((await this.load(record.operationId))?.snapshot.status === 'done') return null;
@@ -323,10 +326,10 @@ export class OperationStore {
   }
 }
 
-/** R4: the ledger says that the adapter of this step is not active. */
-function adapterEnded(event: OperationEvent): OperationEvent {
+/** The ledger says that the adapter of this step is not active (R4), or that nothing is to be created now (R3). */
+function refusedByLedger(event: OperationEvent, why: 'switchedOff' | 'creationOff'): OperationEvent {
   if (event.type !== 'submit.begin') throw new Error(`${event.type} lets nothing be created`);
-  return { ...event, adapterEnded: true };
+  return why === 'switchedOff' ? { ...event, adapterEnded: true } : { ...event, creationAllowed: false };
 }
 
 /** An unchanged status is the common case of a long wait, and a parked operation asks for ever: neither leaves a line. */

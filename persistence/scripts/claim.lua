@@ -3,9 +3,15 @@
 -- (somebody else's step made it due).
 -- The one script that makes keys, since it has to find out which records it takes: all of them begin with KEYS[1], so they
 -- carry the partition's tag and stand on its slot.
--- KEYS  1 what the key of every op begins with  2 last claim of each owner  3 ends of its leases  4.. due of each scope
--- ARGV  1 now  2 command id  3 owner  4 lease ms  5 limit  6.. how long overdue the records of each scope have to be, ms
+-- KEYS  1 what the key of every op begins with  2 last claim of each owner  3 ends of its leases  4 switches
+--       5.. due of each scope
+-- ARGV  1 now  2 command id  3 owner  4 lease ms  5 limit  6 execution epoch of the owner
+--       7.. how long overdue the records of each scope have to be, ms
 -- Reply {now, when to look again or '', {operation id, record, operation id, record, ...}}
+--       | {'epoch-over', epoch of the partition}
+
+local epoch = redis.call('HGET', KEYS[4], 'epoch')
+if epoch and number(ARGV[6]) < number(epoch) then return { 'epoch-over', epoch } end
 
 local now = clock()
 local lease_end = text(now + number(ARGV[4]))
@@ -36,7 +42,7 @@ if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then
 end
 
 local taken = ARGV[2]
-for scope = 4, #KEYS do
+for scope = 5, #KEYS do
   local due = KEYS[scope]
   local overdue = number(ARGV[scope + 2])
   local latest = text(now - overdue)

@@ -3,10 +3,10 @@
 -- leaves the lease alone and makes the record due when it says, so that the owner picks the step up.
 -- KEYS  1..5 of a step  6 switches
 -- ARGV  1..16 of a step  17 expected revision  18 who makes the step as owner or ''  19 '1': give the lease back
---       20 adapter that must be active or ''  21.. payloads
+--       20 adapter under which the step lets something be created, or ''  21.. payloads
 --       Its sender says what it means to do with a record of an older history.
--- Reply {'committed', revision} | {'missing'} | {'conflict', revision} | {'scope', scope of the record}
---       | {'switched-off', state of the adapter} | {'older-history'}
+-- Reply {'committed', revision} | {'missing'} | {'conflict', revision} | {'scope', scope of the record} | {'older-history'}
+--       | {'epoch-over', epoch of the partition} | {'creation-off'} | {'switched-off', state of the adapter}
 
 local done = revision_of(KEYS[1], ARGV[3])
 if done then return { 'committed', done } end
@@ -17,8 +17,10 @@ if held[1] ~= ARGV[17] then return { 'conflict', held[1] } end
 if held[2] ~= ARGV[6] then return { 'scope', held[2] } end
 if of_older_history(held[5]) then return { 'older-history' } end
 
-local off = switched_off(KEYS[6], ARGV[20])
-if off then return { 'switched-off', off } end
+if ARGV[20] ~= '' then
+  local refused = not_to_be_created(KEYS[6], ARGV[13], ARGV[20])
+  if refused then return refused end
+end
 
 local revision = text(number(held[1]) + 1)
 local owner = ARGV[18] ~= '' and held[3] == ARGV[18]

@@ -115,10 +115,12 @@ local function enter_due(due, score)
   if string.sub(ARGV[6], 1, 8) == 'process:' then redis.call('HSET', KEYS[5], ARGV[6], '1') end
 end
 
--- The state of an adapter that is not active, or nothing. No switch has the name '', of a step that lets nothing be created.
-local function switched_off(switches, name)
-  local state = redis.call('HGET', switches, name)
-  if state ~= 'active' then return state end
+-- Why nothing may be created under this epoch and this adapter ('': none is asked for), as the reply that says so, or nothing.
+local function not_to_be_created(switches, epoch, adapter)
+  local set = redis.call('HMGET', switches, 'epoch', 'creation', adapter)
+  if set[1] and number(epoch) < number(set[1]) then return { 'epoch-over', set[1] } end
+  if set[2] == 'off' then return { 'creation-off' } end
+  if set[3] and set[3] ~= 'active' then return { 'switched-off', set[3] } end
   return nil
 end
 

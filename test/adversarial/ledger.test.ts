@@ -21,11 +21,23 @@ describe.each(LEDGERS)('a lease that is given back on the %s ledger', (kind) => 
       const command = { ...step(id, { scope, dueAt: now }), expectedRevision: made.revision };
       expect((await ledger.commit(command)).kind).toBe('committed');
       // The claim loop of `a` sees it, and leaves it to the drive that runs (it holds the lease) ...
-      const again = await ledger.claimDue({ owner: 'a', scopes: [scope], limit: 4, leaseMs: 30_000 });
+      const again = await ledger.claimDue({
+        owner: 'a',
+        scopes: [scope],
+        limit: 4,
+        leaseMs: 30_000,
+        executionEpoch: 1,
+      });
       expect(again.claimed.map(({ lease }) => lease?.epoch)).toEqual([made.lease?.epoch]);
       // ... which is leaving already, with the due time of the record as it knew it.
       await ledger.releaseLease(id, 'a', '1', stale === null ? null : now + stale, made.revision);
-      const { claimed } = await ledger.claimDue({ owner: 'b', scopes: [scope], limit: 4, leaseMs: 30_000 });
+      const { claimed } = await ledger.claimDue({
+        owner: 'b',
+        scopes: [scope],
+        limit: 4,
+        leaseMs: 30_000,
+        executionEpoch: 1,
+      });
       expect(claimed.map(({ operationId }) => operationId)).toEqual([id]);
     },
   );

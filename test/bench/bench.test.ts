@@ -222,7 +222,7 @@ describe('on a Redis', () => {
     // Due in the past, it can be claimed at once; the sample, which is due later, cannot.
     const dueId = await writeAlike(ledger, sample, 18, 1_000);
     const scopes = [sample.record.scope];
-    const { claimed } = await ledger.claimDue({ owner: 'x', scopes, limit: 10, leaseMs: 1_000 });
+    const { claimed } = await ledger.claimDue({ owner: 'x', scopes, limit: 10, leaseMs: 1_000, executionEpoch: 1 });
     expect(claimed.map((record) => record.operationId)).toEqual([dueId]);
     await ledger.close();
   });

@@ -2,14 +2,19 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sha256 } from '../../machines/digest.ts';
 import {
   type AcceptFields,
+  EPOCH_RAISED,
   LedgerIncompatible,
+  LedgerUnavailable,
   type OperationLedger,
   type ReadyRow,
 } from '../../machines/operation-ledger.ts';
+import { SeenHistory } from '../../persistence/history.ts';
 import { type LedgerOptions, openLedger } from '../../persistence/index.ts';
 import { Keys, type PartitionKeys } from '../../persistence/keys.ts';
 import type { ScriptHost } from '../../persistence/script-host.ts';
 import type { ScriptName } from '../../persistence/scripts.ts';
+import { Store } from '../../persistence/store.ts';
+import { Switches } from '../../persistence/switches.ts';
 import { retentionContract } from './retention.ts';
 import { acceptStep, fields, NAMESPACE, newOperation, recordOf, step, unique } from './steps.ts';
 
@@ -61,9 +66,15 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       expect(await target.create(step(operationId, change), null)).toMatchObject({ kind: 'created' });
       return operationId;
     };
-    const claim = async (owner: string, limit = 10, scopes = ['endpoint:e']) => {
-      const { claimed, nextDueAt } = await ledger.claimDue({ owner, scopes, limit, leaseMs: 1000 });
-      return { claimed, nextDueAt };
+    const claim = async (owner: string, limit = 10, scopes = ['endpoint:e'], executionEpoch = 1) => {
+      const { claimed, nextDueAt, epochOver } = await ledger.claimDue({
+        owner,
+        scopes,
+        limit,
+        leaseMs: 1000,
+        executionEpoch,
+      });
+      return { claimed, nextDueAt, ...(epochOver === undefined ? {} : { epochOver }) };
     };
 
     const partitionKey = (operationId: string, name: string): string =>
@@ -344,8 +355,8 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
             host,
             keys,
             'claim',
-            [keys.operationPrefix, keys.claims, keys.claimEnds, keys.due('endpoint:e')],
-            [String(clock), commandId, owner, '1000', String(limit), String(overdueMs)],
+            [keys.operationPrefix, keys.claims, keys.claimEnds, keys.switches, keys.due('endpoint:e')],
+            [String(clock), commandId, owner, '1000', String(limit), '1', String(overdueMs)],
           )) as [string, string, (string | string[])[]];
           const ids = rows.filter((row): row is string => typeof row === 'string');
           return { late: Number(now) - clock, next: next === '' ? null : Number(next) - clock, ids, rows };
@@ -428,7 +439,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       it('B8: leaves what is not overdue for long enough to others, and says when it will be', async () => {
         const operationId = await create({ dueAt: clock + 100 });
         const partition = ledger.partitionOf(operationId) as number;
-        const ask = { owner: 'a', scopes: ['endpoint:e', 'endpoint:f'], limit: 10, leaseMs: 1000 };
+        const ask = { owner: 'a', scopes: ['endpoint:e', 'endpoint:f'], limit: 10, leaseMs: 1000, executionEpoch: 1 };
         const patient = { ...ask, overdueMs: (_: number, scope: string) => (scope === 'endpoint:e' ? 2000 : 0) };
         expect(await ledger.claimDue(patient)).toEqual({
           claimed: [],
@@ -455,7 +466,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const inside = (...partitions: number[]) =>
           ids.filter((id) => partitions.includes(many.partitionOf(id) ?? 9)).sort();
         clock += 3;
-        const ask = { owner: 'a', scopes: ['endpoint:e'], limit: 100, leaseMs: 1000 };
+        const ask = { owner: 'a', scopes: ['endpoint:e'], limit: 100, leaseMs: 1000, executionEpoch: 1 };
         const { claimed, nextDue } = await many.claimDue({ ...ask, partitions: [1, 3] });
         expect(claimed.map((record) => record.operationId).sort()).toEqual(inside(1, 3));
         for (const partition of [0, 2]) expect(nextDue.has(partition)).toBe(false);
@@ -1107,6 +1118,157 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       });
     });
 
+    describe('switches: the execution epoch', () => {
+      const creates = 'mcp-test';
+      const under = (executionEpoch: number) => ({ fields: { ...fields, executionEpoch: String(executionEpoch) } });
+
+      it('R3: a ledger begins under epoch 1, and raising is written into every partition', async () => {
+        expect([await ledger.epoch(), await ledger.epochs()]).toEqual([1, [1, 1, 1]]);
+        expect(await ledger.raiseEpoch()).toBe(2);
+        expect([await ledger.epoch(), await ledger.epochs()]).toEqual([2, [2, 2, 2]]);
+        expect(await ledger.raiseEpoch(12)).toBe(12);
+        expect(await ledger.creationOf(newOperation(ledger))).toEqual({ allowed: true, epoch: 12 });
+      });
+
+      it('R3: raising to the same epoch changes nothing; nothing ever goes back', async () => {
+        await ledger.raiseEpoch(12);
+        expect(await ledger.raiseEpoch(12)).toBe(12);
+        await expect(ledger.raiseEpoch(9)).rejects.toThrow(/is 12 and never goes back: 9/);
+        await expect(ledger.raiseEpoch(12.5)).rejects.toThrow(RangeError);
+        expect(await ledger.epochs()).toEqual([12, 12, 12]);
+        // Two who raise at once: whoever comes later with less leaves more alone.
+        const host = await store.host();
+        const keys = new Keys(NAMESPACE).partition(1);
+        const raise = (epoch: number) =>
+          runOnHistory(host, keys, 'raise', [keys.switches], [String(clock), String(epoch)]);
+        expect(await raise(9)).toBe('12');
+        expect(await raise(13)).toBe('13');
+        await host.close();
+        expect(await ledger.epochs()).toEqual([12, 13, 12]);
+      });
+
+      it('R3: a raise that was interrupted is seen, and raising again completes it', async () => {
+        const host = await store.host();
+        let raised = 0;
+        const dying: ScriptHost = {
+          run: async (script, ...ask) => {
+            if (script === 'raise' && raised++ > 0) throw new LedgerUnavailable('gone in the middle');
+            return host.run(script, ...ask);
+          },
+          subscribe: () => () => undefined,
+          durability: () => host.durability(),
+          close: () => host.close(),
+        };
+        const interrupted = new Switches(
+          new Store(dying, 3, { namespace: NAMESPACE, definiteWithinMs: 100, seen: new SeenHistory('', null) }),
+        );
+        await expect(interrupted.raiseEpoch(2)).rejects.toThrow(LedgerUnavailable);
+        await host.close();
+        expect([await ledger.epoch(), await ledger.epochs()]).toEqual([2, [2, 1, 1]]);
+        expect(await ledger.raiseEpoch(2)).toBe(2);
+        expect(await ledger.epochs()).toEqual([2, 2, 2]);
+        await store.plant(new Keys(NAMESPACE).partition(2).switches, 'epoch', '7');
+        expect(await ledger.raiseEpoch()).toBe(8);
+        expect(await ledger.epochs()).toEqual([8, 8, 8]);
+      });
+
+      it('R3: under an epoch that is over nothing is created and nothing is sent; evidence is still written down', async () => {
+        const before = await create(under(1));
+        await ledger.raiseEpoch(10);
+        const operationId = newOperation(ledger);
+        // As numbers, not as texts.
+        expect(await ledger.create(step(operationId, under(9)), null)).toEqual({ kind: 'epochOver', epoch: 10 });
+        expect(await ledger.load(operationId)).toBeNull();
+        const sending = { ...step(before, { creates, ...under(9) }), expectedRevision: '1' };
+        expect(await ledger.commit(sending)).toEqual({ kind: 'epochOver', epoch: 10 });
+        expect(await ledger.load(before)).toMatchObject({ revision: '1' });
+        const evidence = { ...step(before, under(1)), expectedRevision: '1' };
+        expect(await ledger.commit(evidence)).toEqual({ kind: 'committed', revision: '2' });
+
+        // Adopted, it may be sent; a newer epoch than the partition's may do everything.
+        const adopted = { ...step(before, { creates, ...under(10) }), expectedRevision: '2' };
+        expect(await ledger.commit(adopted)).toEqual({ kind: 'committed', revision: '3' });
+        expect(await ledger.create(step(operationId, under(11)), null)).toMatchObject({ kind: 'created' });
+      });
+
+      it('R3: what was done before the raise is answered as done', async () => {
+        const operationId = newOperation(ledger);
+        const first = step(operationId, under(1));
+        const second = { ...step(operationId, { creates, ...under(1) }), expectedRevision: '1' };
+        await ledger.create(first, null);
+        await ledger.commit(second);
+        await ledger.raiseEpoch();
+        expect(await ledger.create(first, null)).toMatchObject({ kind: 'created' });
+        expect(await ledger.create(step(operationId, under(1)), null)).toMatchObject({ kind: 'exists' });
+        expect(await ledger.commit(second)).toEqual({ kind: 'committed', revision: '2' });
+      });
+
+      it('R3: whoever asks under an older epoch gets nothing any more, and is told', async () => {
+        await create(under(1));
+        await ledger.raiseEpoch(10);
+        expect(await claim('old', 10, ['endpoint:e'], 9)).toEqual({ claimed: [], nextDueAt: null, epochOver: 10 });
+        const { claimed } = await claim('new', 10, ['endpoint:e'], 10);
+        expect(claimed).toMatchObject([{ lease: { owner: 'new' } }]);
+        clock += 1001;
+        // Ahead of the ledger, as an executor whose epoch was chosen for it.
+        expect((await claim('ahead', 10, ['endpoint:e'], 11)).claimed).toMatchObject([{ lease: { owner: 'ahead' } }]);
+      });
+
+      it('R3: a raise is announced to every process', async () => {
+        const heard: string[] = [];
+        const other = await open();
+        const unsubscribe = other.onChange((name) => heard.push(name));
+        while (heard.length === 0) {
+          await ledger.raiseEpoch();
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        unsubscribe();
+        expect(new Set(heard)).toEqual(new Set([EPOCH_RAISED]));
+      });
+    });
+
+    describe('switches: creating', () => {
+      const creates = 'mcp-test';
+
+      it('R3: is on until it is switched off, for every partition', async () => {
+        expect(await ledger.creation()).toEqual([true, true, true]);
+        await ledger.setCreation(false);
+        expect(await ledger.creation()).toEqual([false, false, false]);
+        expect(await ledger.creationOf(newOperation(ledger))).toEqual({ allowed: false, epoch: 1 });
+        await ledger.setCreation(true);
+        expect(await ledger.creation()).toEqual([true, true, true]);
+      });
+
+      it('R3: switched off, nothing is created and nothing is sent; everything else goes on', async () => {
+        const before = await create({ creates });
+        await ledger.setCreation(false);
+        const operationId = newOperation(ledger);
+        const first = step(operationId, { creates });
+        expect(await ledger.create(first, null)).toEqual({ kind: 'creationOff' });
+        expect(await ledger.create(step(operationId), null)).toEqual({ kind: 'creationOff' });
+        expect(await ledger.load(operationId)).toBeNull();
+        const sending = { ...step(before, { creates }), expectedRevision: '1' };
+        expect(await ledger.commit(sending)).toEqual({ kind: 'creationOff' });
+        expect(await ledger.commit({ ...step(before), expectedRevision: '1' })).toMatchObject({ kind: 'committed' });
+        expect((await claim('a')).claimed).toMatchObject([{ operationId: before }]);
+
+        await ledger.setCreation(true);
+        expect(await ledger.create(first, null)).toMatchObject({ kind: 'created' });
+        expect(await ledger.commit({ ...sending, expectedRevision: '2' })).toMatchObject({ kind: 'committed' });
+      });
+
+      it('R3 R4: each switch says no for itself, the epoch first', async () => {
+        const asks = () => ledger.create(step(newOperation(ledger), { creates }), null);
+        await ledger.setAdapter(creates, 'draining');
+        expect(await asks()).toMatchObject({ kind: 'switchedOff' });
+        await ledger.setCreation(false);
+        expect(await asks()).toEqual({ kind: 'creationOff' });
+        await ledger.raiseEpoch();
+        expect(await asks()).toEqual({ kind: 'epochOver', epoch: 2 });
+        expect(Object.keys(await ledger.adapters())).toEqual([creates]);
+      });
+    });
+
     describe('history', () => {
       const PARTITION = 'p01';
       /** A new operation of that partition. */
@@ -1204,7 +1366,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         ]);
         // The others go on, and what can be claimed is.
         const elsewhere = await Promise.all(Array.from({ length: 12 }, () => createElsewhere()));
-        const ask = { owner: 'a', scopes: ['endpoint:e'], limit: 20, leaseMs: 1000 };
+        const ask = { owner: 'a', scopes: ['endpoint:e'], limit: 20, leaseMs: 1000, executionEpoch: 1 };
         const { claimed, regressed } = await ledger.claimDue(ask);
         expect(claimed.map(({ operationId }) => operationId).sort()).toEqual(elsewhere.sort());
         expect([...regressed.values()]).toMatchObject([refused]);

@@ -82,7 +82,7 @@ describe('ledger on a Redis that fails', () => {
     await Promise.all(
       ['a', 'b'].map(async (owner) => {
         for (let empty = 0; empty < 2; ) {
-          const ask = { owner, scopes: ['endpoint:e'], limit: 9, leaseMs: 60_000 };
+          const ask = { owner, scopes: ['endpoint:e'], limit: 9, leaseMs: 60_000, executionEpoch: 1 };
           const { claimed } = await ledger.claimDue(ask).catch((error: unknown) => {
             expect(error).toBeInstanceOf(LedgerUnavailable);
             return { claimed: null };

@@ -80,7 +80,8 @@ export function useStage(kind: LedgerKind): () => Stage {
 }
 
 /** `tools/call` requests that the server saw. */
-export const callsSeen = async (server: Pick<ScriptedServer, 'log'>) => (await server.log()).counts['tools/call'] ?? 0;
+export const callsSeen = async (server: { log(): Promise<{ readonly counts: Readonly<Record<string, number>> }> }) =>
+  (await server.log()).counts['tools/call'] ?? 0;
 /** States of an operation in the order in which they were committed. */
 export const pathOf = async (ledger: OperationLedger, operationId: string) =>
   (await ledger.readHistory(operationId)).map(({ to }) => to);

@@ -58,6 +58,13 @@ export async function conclude(place: Workplace, operationId: string, options: C
     });
     return ExitCode.unknown;
   }
+  if (options.ending === 'epochOver') {
+    const goOn = place.hint('attach', operationId);
+    const { message } = executor.epochOver.reason as Error;
+    output.say(output.paint.yellow(`${message}; nothing was cancelled. To go on: ${goOn}`));
+    output.emit({ type: 'epochOver', exitCode: ExitCode.running, next: goOn, ...stateView(opened) });
+    return ExitCode.running;
+  }
   for (const line of options.leaving) output.say(line);
   const exitCode = options.ending === 'seen' ? ExitCode.completed : ExitCode.running;
   output.emit({ type: options.ending === 'seen' ? 'seen' : 'detached', exitCode, ...stateView(opened) });

@@ -13,8 +13,11 @@ import { oneLine } from './text.ts';
 import { isParked, progressLine, stateView } from './views.ts';
 import type { Workplace } from './workplace.ts';
 
-/** `seen`: what `until` waited for is so. `left`: the waiting was stopped; the operation goes on. */
-export type Ending = 'over' | 'parked' | 'seen' | 'left';
+/**
+ * `seen`: what `until` waited for is so. `left`: the waiting was stopped; the operation goes on. `epochOver`: this command's
+ * executor may not go on with it (R3).
+ */
+export type Ending = 'over' | 'parked' | 'seen' | 'left' | 'epochOver';
 
 export interface FollowOptions {
   readonly operationId: string;
@@ -55,6 +58,8 @@ export async function follow(place: Workplace, options: FollowOptions): Promise<
   };
   if (ownsServer) prompter?.watchKeyboard(() => interrupts.raise('interrupt'));
   interrupts.listen(heard);
+  executor.epochOver.addEventListener('abort', leave, { once: true });
+  if (executor.epochOver.aborted) leave();
   const watch = new LedgerWatch(place.ledger, output);
   void watch.keep(stop.signal);
   let seen: string | undefined;
@@ -74,9 +79,10 @@ export async function follow(place: Workplace, options: FollowOptions): Promise<
     }
     // Looked at anew: whoever leaves as the ledger goes is not to wait for it either.
     const trouble = await watch.look();
-    if (trouble === null) return 'left';
+    if (trouble === null) return executor.epochOver.aborted ? 'epochOver' : 'left';
     throw lostSight(place, operationId, { trouble, ...(seen ? { seen } : {}), ownsServer });
   } finally {
+    executor.epochOver.removeEventListener('abort', leave);
     stop.abort();
     await questions.close();
     prompter?.close();

@@ -6,12 +6,14 @@ import { addAdapters } from './commands/adapters.ts';
 import { addAnswer } from './commands/answer.ts';
 import { addAttach } from './commands/attach.ts';
 import { addCancel } from './commands/cancel.ts';
+import { addCreation, addEpoch } from './commands/epoch.ts';
 import { finisher } from './commands/finish.ts';
 import { addHistory } from './commands/history.ts';
 import { addList } from './commands/list.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addPurge } from './commands/purge.ts';
 import { addReconcile } from './commands/reconcile.ts';
+import { addRollback } from './commands/rollback.ts';
 import { addRollout } from './commands/rollout.ts';
 import { addRun } from './commands/run.ts';
 import { addShadow } from './commands/shadow.ts';
@@ -50,6 +52,9 @@ for (const add of [
   addReconcile,
   addAdapters,
   addHistory,
+  addEpoch,
+  addCreation,
+  addRollback,
   addRollout,
   addShadow,
   addPurge,

@@ -33,7 +33,7 @@ export const lookup: RunEffect = async (drive, issued, signal) => {
         ...(env.ledger.kind === 'shadow' ? { shadow: true } : {}),
         ...call,
       },
-      { mayWrite: () => drive.lease.isHeld(), signal: wait },
+      { mayWrite: () => drive.lease.isHeld() && !env.tenure.over.aborted, signal: wait },
     );
   }
   noteSession(drive, outcome);
@@ -50,7 +50,8 @@ async function notAskable({ env, context, operationId }: OperationDrive): Promis
   if (context.capabilities.lookup === 'closing') return null;
   if (mayRepeatCall(context, env.time.now())) {
     const active = (await env.ledger.adapterState(context.protocol, operationId)) === 'active';
-    if (active && env.creationAllowed()) return null;
+    const { allowed, epoch } = await env.ledger.creationOf(operationId);
+    if (active && allowed && epoch <= env.executionEpoch && env.creationAllowed()) return null;
     return { kind: 'unknown', reason: 'creating operations is switched off' };
   }
   return { kind: 'unavailable', reason: 'only the call itself could be repeated, and that might create an operation' };

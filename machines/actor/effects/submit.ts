@@ -45,10 +45,16 @@ export const submit: RunEffect = async (drive, issued, signal) => {
   if (!drive.becomesSender()) {
     return [{ event: { ...stampOf(env), type: 'sender.lost', claims: issued.claims }, payloads: [] }];
   }
+  const notSent = () => {
+    const outcome = { kind: 'notSent', reason: 'its executor was stopped, or its execution epoch ended' } as const;
+    return [told.submit(outcome, issued, stampOf(env), false)];
+  };
+  if (drive.stopping.aborted) return notSent();
   const request = await untilDefinite(env, drive.operationId, 'request', drive.stopping, () => storedRequest(drive));
   const input = await untilDefinite(env, drive.operationId, 'answer', drive.stopping, () => answersOf(drive));
   const session = await sessionOf(drive);
   await permitInTime(drive, signal);
+  if (!(await untilDefinite(env, drive.operationId, 'epoch', drive.stopping, () => drive.maySend()))) return notSent();
   const tell = async (outcome: SubmitOutcome) => {
     const foreign = outcome.kind === 'acknowledged' && (await isForeign(drive, outcome.task));
     return told.submit(outcome, issued, stampOf(env), foreign);
@@ -66,7 +72,7 @@ export const submit: RunEffect = async (drive, issued, signal) => {
       ...(input === null ? {} : { input }),
     },
     {
-      mayWrite: () => drive.lease.isHeld(),
+      mayWrite: () => drive.lease.isHeld() && !env.tenure.over.aborted,
       timeoutMs: env.requestTimeoutMs,
       signal,
       // The answer came after we stopped waiting: evidence, whoever holds the lease by now.

@@ -127,7 +127,13 @@ async function claimTimes(bench: Bench, ledger: OperationLedger, sample: Sample,
   const owner = 'x-bench';
   const times = await sideBySide(['claim'], bench, async (_, run) => {
     const began = performance.now();
-    const { claimed } = await ledger.claimDue({ owner, scopes: [sample.record.scope], limit: DUE, leaseMs: 60_000 });
+    const { claimed } = await ledger.claimDue({
+      owner,
+      scopes: [sample.record.scope],
+      limit: DUE,
+      leaseMs: 60_000,
+      executionEpoch: 1,
+    });
     const ms = performance.now() - began;
     if (claimed.length !== DUE) throw new Error(`${claimed.length} of ${DUE} were claimed`);
     const again = run < bench.runs ? past : sample.record.dueAt;

@@ -97,7 +97,9 @@ export async function perform(
       ownTask: async (_: string, taskId: string) => (taskId === 'foreign' ? 'another operation' : OPERATION),
       takePermit: async () => ({ waitMs: 0 }),
       adapterState: async () => 'active',
+      creationOf: async () => ({ allowed: true, epoch: situation.executionEpoch }),
     },
+    tenure: { over: never },
     rate: { qps: 1, burst: 1 },
     requestTimeoutMs: 2 ** 30,
     executionEpoch: situation.executionEpoch,
@@ -126,6 +128,7 @@ export async function perform(
       spentSender = situation.isSender;
       return situation.isSender;
     },
+    maySend: async () => true,
     tellLate: () => undefined,
     wake: () => undefined,
     input: null as unknown as HeldInput,

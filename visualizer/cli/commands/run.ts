@@ -105,7 +105,7 @@ async function followed(place: Workplace, { operationId, interrupts, call }: Fol
   const record = await place.ledger.load(operationId);
   const ownsServer = record?.scope === `process:${place.executor.processId}`;
   const ending = await follow(place, { operationId, interrupts, ownsServer });
-  if (ending === 'left' && ownsServer) {
+  if ((ending === 'left' || ending === 'epochOver') && ownsServer) {
     place.output.say('leaving: the stdio server ends with this command, so the operation will be PARKED');
     await abandonServer(place, operationId);
   }
