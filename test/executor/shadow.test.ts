@@ -203,7 +203,7 @@ describe.each(LEDGERS)('shadows on the %s ledger', (kind) => {
     },
   );
 
-  it('R1: no shadow is begun any more once the rule is taken back, or the adapter is drained; the side stays', async () => {
+  it('R1: no shadow is begun any more once its rule is taken back, its adapter drained or creation off; the side stays', async () => {
     const { server, executor } = await scene();
     const { ledger } = stage();
     const [one, two, three] = [0, 1, 2].map(() => workCall(server.endpoint, {})) as [ToolCall, ToolCall, ToolCall];
@@ -211,6 +211,9 @@ describe.each(LEDGERS)('shadows on the %s ledger', (kind) => {
     await switchAdapter(ledger, ADAPTER, 'draining');
     expect(await executor.beginShadow(one)).toEqual({ kind: 'none', reason: expect.stringContaining('draining') });
     await switchAdapter(ledger, ADAPTER, 'active');
+    await ledger.setCreation(false);
+    expect(await executor.beginShadow(one)).toEqual({ kind: 'none', reason: expect.stringContaining('switched off') });
+    await ledger.setCreation(true);
     await setRolloutRule(ledger, { of: 'tool', name: 'work', mode: { percent: 0 }, effectFree: true });
     expect(await executor.beginShadow(two)).toEqual({ kind: 'none', reason: expect.stringContaining('taken back') });
     expect(await executor.route(two)).toMatchObject({ side: 'shadow' });

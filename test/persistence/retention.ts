@@ -98,6 +98,9 @@ export function retentionContract(lent: () => Lent): void {
         receiptPurgedAt: null,
       };
       expect(await ledger.find(operationId)).toEqual({ kind: 'purged', tombstone });
+      // R2: whatever the rules say by now, it is no call to be made the ordinary way.
+      const side = { operationId, version: '0', side: 'ordinary', why: 'default off' } as const;
+      expect(await ledger.takeSide(side)).toEqual({ kind: 'purged', tombstone });
       expect(await ledger.audit()).toEqual([]);
     });
 
