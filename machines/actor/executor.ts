@@ -178,8 +178,8 @@ export class Executor {
     if (this.options.requireDurableLedger && !durability.acceptable) {
       throw new Error(`this ledger can lose an acknowledged receipt: ${durability.statement}`);
     }
-    const alive = await this.#scheduler.giveSignOfLife();
     await this.#upkeep.start(this.env);
+    const alive = await this.#scheduler.giveSignOfLife();
     this.#started = true;
     this.#scheduler.start(alive);
     await this.#inner?.start();

@@ -14,7 +14,7 @@ function partitioned(ledger: OperationLedger): OperationLedger {
     get(target, name) {
       const value = Reflect.get(target, name) as unknown;
       if (typeof value !== 'function') return value;
-      if (['operationIdOf', 'onChange', 'close'].includes(String(name))) return value.bind(target);
+      if (['operationIdOf', 'partitionOf', 'onChange', 'close'].includes(String(name))) return value.bind(target);
       return async (...args: unknown[]) => {
         if (away.has(proxy)) throw new LedgerUnavailable('away');
         return (value as (...a: unknown[]) => unknown).apply(target, args);

@@ -9,34 +9,37 @@ describe.each(LEDGERS)('execution epochs on the %s ledger', (kind) => {
   it('R3 F8: a newer epoch takes over what is in flight; the older executor claims nothing any more', async () => {
     const server = await stage().server();
     const logged: LogEntry[] = [];
-    const old = await stage().rig.executor({ executionEpoch: 1, log: (entry) => logged.push(entry) });
+    const old = await stage().rig.executor({ log: (entry) => logged.push(entry) });
     const id = await accepted(old, workCall(server.endpoint, { outcome: 'hold' }));
     await until(old, id, (state) => state === 'WORKING.polling');
-    const current = await stage().rig.executor({ executionEpoch: 2, endpoints: [server.endpoint] });
-    await until(current, id, (_state, { snapshot }) => snapshot.context.executionEpoch === 2);
-    await eventually(async () => logged.some(({ detail }) => String(detail?.why).includes('epoch 1')));
+    const epoch = await stage().ledger.raiseEpoch();
+    const current = await stage().rig.executor({ endpoints: [server.endpoint] });
+    await until(current, id, (_state, { snapshot }) => snapshot.context.executionEpoch === epoch);
+    await eventually(async () => logged.some(({ detail }) => String(detail?.why).includes(`epoch ${epoch - 1}`)));
     await server.control({ op: 'complete', taskId: 'last' });
     const { receipt } = await current.wait(id);
-    expect(receipt).toMatchObject({ outcome: 'completed', executionEpoch: 2 });
+    expect(receipt).toMatchObject({ outcome: 'completed', executionEpoch: epoch });
     expect(await callsSeen(server)).toBe(1);
   });
 
   it('F8: an id that an older epoch brings late is verified by a request of the current one', async () => {
     const server = await stage().server();
     await server.control({ op: 'fault', kind: 'hold', method: 'tools/call' });
-    const old = await stage().rig.executor({ executionEpoch: 1, requestTimeoutMs: 300 });
+    const old = await stage().rig.executor({ requestTimeoutMs: 300 });
     const id = await accepted(old, workCall(server.endpoint, { ms: 20 }));
     await until(old, id, (state) => state === 'PARKED.waiting');
-    const current = await stage().rig.executor({ executionEpoch: 2, endpoints: [server.endpoint] });
+    // Sent ahead of its ledger: the old one goes on until it meets the record.
+    const executionEpoch = (await stage().ledger.epoch()) + 1;
+    const current = await stage().rig.executor({ executionEpoch, endpoints: [server.endpoint] });
     await current.env.store.apply(id, {
       type: 'epoch.adopt',
       at: current.env.time.now(),
       random: 0,
-      executionEpoch: 2,
+      executionEpoch,
     });
     await server.control({ op: 'release' });
     const { receipt } = await eventually(() => current.outcome(id), 15_000);
-    expect(receipt).toMatchObject({ outcome: 'completed', executionEpoch: 2 });
+    expect(receipt).toMatchObject({ outcome: 'completed', executionEpoch });
     expect(await callsSeen(server)).toBe(1);
   });
 });

@@ -73,8 +73,8 @@ describe('ten minutes of a long tool call, in virtual time', () => {
     await clock.sleep(TEN_MINUTES);
     await clock.during(server.control({ op: 'complete', taskId: 'last' }));
     const { receipt } = await executor.wait(id);
-    const history = await ledger.readHistory(id);
     const passedMs = clock.monotonic();
+    const history = await ledger.readHistory(id);
     await executor.stop();
     const findings = await ledger.audit();
     await ledger.close();

@@ -26,7 +26,7 @@ export class HeldLedger {
       get: (target, name) => {
         const member = Reflect.get(target, name) as unknown;
         if (typeof member !== 'function') return member;
-        if (['operationIdOf', 'onChange', 'close'].includes(String(name))) return member.bind(target);
+        if (['operationIdOf', 'partitionOf', 'onChange', 'close'].includes(String(name))) return member.bind(target);
         return async (...args: unknown[]) => {
           await this.#asked({ method: String(name), args, state: stateOf(args[0]) });
           return member.apply(target, args);

@@ -146,14 +146,14 @@ const requeued = (drive, issued) => [\n`,
     file: 'machines/actor/executor.ts',
     edits: [
       [
-        '    return this.#then(cancel(this.env, operationId, by, reason));',
+        '    return this.#then(operationId, cancel(this.env, operationId, by, reason));',
         `    const early = async () => {
       const context = (await this.env.store.load(operationId))?.snapshot.context;
       const task = { taskId: context?.taskId, taskCreatedAt: context?.taskCreatedAt, tool: context?.tool.name };
       if (task.taskId) await (await this.env.connections.session(context)).cancel(task, AbortSignal.timeout(2_000));
       return cancel(this.env, operationId, by, reason);
     };
-    return this.#then(early());`,
+    return this.#then(operationId, early());`,
       ],
     ],
   },
