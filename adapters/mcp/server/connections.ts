@@ -16,7 +16,8 @@ export function connectionLike(redis: string | Redis, onError: (error: Error) =>
     throw new RangeError('the tasks of a server stand in one Redis, redis:// or rediss://: a cluster is not taken');
   }
   // 6.0.0 decodes some large RESP3 numbers wrongly. A script may be sent again: each is safe to repeat.
-  const settings = { protocol: 2, maxRetriesPerRequest: 1, keepAlive: 10_000 } as const;
+  // Who listens subscribes on every connection anew; what ioredis does of itself then is rejected to nobody.
+  const settings = { protocol: 2, maxRetriesPerRequest: 1, keepAlive: 10_000, autoResubscribe: false } as const;
   const connection = typeof redis === 'string' ? new Redis(redis, settings) : redis.duplicate(settings);
   connection.on('error', onError);
   return connection;

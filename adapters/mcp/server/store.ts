@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Json } from '../../../machines/digest.ts';
@@ -22,6 +23,8 @@ const Reply = z.array(z.string());
 const Lines = z.array(z.string());
 /** Nobody is told to ask less often than once a day, ms. */
 const MAX_POLL_MS = 24 * 3_600_000;
+/** How long Redis may take to say goodbye, ms. */
+const FAREWELL_MS = 1_000;
 
 export interface NewTask {
   readonly owner: string;
@@ -289,7 +292,12 @@ export class ServerStore {
 
   async close(): Promise<void> {
     this.changes.close();
-    await this.#redis.quit().catch(() => this.#redis.disconnect());
+    // Whoever is not connected has nothing to wait for, and a server that is silent is not waited for.
+    if (this.#redis.status === 'ready') {
+      const farewell = this.#redis.quit().catch(() => undefined);
+      await Promise.race([farewell, delay(FAREWELL_MS, undefined, { ref: false })]);
+    }
+    this.#redis.disconnect();
   }
 
   /** The same call on another revision is another call: its task could not be read there. */

@@ -46,7 +46,9 @@ export class Workers {
   readonly #orphans = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   readonly #unlisten: () => void;
-  #turn: Promise<void> = Promise.resolve();
+  /** The round that is under way. */
+  #turn: Promise<void> | undefined;
+  #isClosed = false;
   /** Of this process's clock, ms: when it last gave a sign, and from when on others may be taken for dead (0: now). */
   #lastSign = performance.now();
   #reapFrom = 0;
@@ -56,7 +58,12 @@ export class Workers {
     this.#resume = resume;
     this.#unlisten = store.changes.listen((taskId) => void this.#look(taskId));
     this.#timer = setInterval(() => {
-      this.#turn = this.#turn.then(() => this.#round()).catch(store.settings.onError);
+      // One at a time: while Redis is away a round takes longer than the time to the next one.
+      this.#turn ??= this.#round()
+        .catch(store.settings.onError)
+        .finally(() => {
+          this.#turn = undefined;
+        });
     }, store.settings.heartbeatMs / 3);
     this.#timer.unref();
   }
@@ -79,7 +86,10 @@ export class Workers {
     return this.#runs.get(taskId)?.run;
   }
 
-  /** Ends a task of this process. Tries until Redis has it: what was done must not be forgotten while this process lives. */
+  /**
+   * Ends a task of this process. Tries until Redis has it: what was done must not be forgotten while this process lives. After
+   * `close` it is `lost`: this half has no Redis any more, and another process looks after the task.
+   */
   async end(
     run: Run & Pick<TaskRecord, 'submissionKey'>,
     status: Terminal,
@@ -91,6 +101,7 @@ export class Workers {
       try {
         return await this.#store.finish(run, run, kept.status, message, kept.ending);
       } catch (error) {
+        if (this.#isClosed) return 'lost';
         this.#store.settings.onError(error as Error);
         await delay(RETRY_MS, undefined, { ref: false });
       }
@@ -141,6 +152,7 @@ export class Workers {
 
   /** Stops looking after anything; the work itself goes on. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     this.#unlisten();
     await this.#turn;
