@@ -58,7 +58,7 @@ export function connectTo(address: RedisAddress, { commandTimeoutMs, givesUp }: 
     retryStrategy: reconnectDelay,
   } satisfies RedisOptions;
   if (address.kind === 'single') return new Redis(address.url, alone);
-  return new Redis({
+  const client = new Redis({
     ...alone,
     ...access,
     sentinels: [...address.sentinels],
@@ -72,6 +72,25 @@ export function connectTo(address: RedisAddress, { commandTimeoutMs, givesUp }: 
     ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
     ...(address.sentinelPassword === undefined ? {} : { sentinelPassword: address.sentinelPassword }),
   });
+  comeBack(client);
+  return client;
+}
+
+/**
+ * ioredis 6.0.0 gives a connection up for good when a failover is announced just while it asks the Sentinels who is primary: it
+ * takes what its detector does then for a `disconnect` of ours. Whoever did not leave comes back.
+ */
+function comeBack(client: Redis): void {
+  let left = false;
+  const disconnect = client.disconnect.bind(client);
+  client.disconnect = (reconnect = false): void => {
+    left ||= !reconnect;
+    disconnect(reconnect);
+  };
+  const connect = (): void => {
+    if (!left && client.status === 'end') client.connect().catch(() => undefined);
+  };
+  client.on('end', () => void setTimeout(connect, reconnectDelay(1)).unref());
 }
 
 function reconnectDelay(attempt: number): number {

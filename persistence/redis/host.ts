@@ -166,8 +166,9 @@ export class RedisHost implements ScriptHost {
       };
     }
     const subscriber = connectTo(this.#address, { commandTimeoutMs, givesUp: false });
-    subscriber.on('error', lossy).on('message', heard);
-    subscriber.subscribe(channel).catch(lossy);
+    // On every connection anew: a subscription that failed once is not taken up again by itself.
+    const subscribe = () => void subscriber.subscribe(channel).catch(lossy);
+    subscriber.on('error', lossy).on('message', heard).on('ready', subscribe);
     return () => subscriber.disconnect();
   }
 }
