@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
+import { z } from 'zod';
 import { LedgerUnavailable } from '../../machines/operation-ledger.ts';
 import { loadScripts, type ScriptName } from '../scripts.ts';
 import type { RedisClient } from './client.ts';
@@ -85,12 +86,17 @@ export class Replicas {
 
   /** Sends the step and asks its primary about replicas; if it has any, the step is sent once more, to be confirmed. */
   async #look(group: Group, script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    const { client } = this.#options;
-    const results = await this.#exec(client, [{ script, keys, args }], (pipeline) => pipeline.info('replication'));
+    const { client, isCluster } = this.#options;
+    const results = await this.#exec(client, [{ script, keys, args }], (pipeline) => {
+      pipeline.info('replication');
+      if (isCluster) pipeline.call('CLUSTER', 'KEYSLOT', keys[0] ?? '').call('CLUSTER', 'SLOTS');
+    });
     const reply = answerIn(results[0]);
     const { history, replicas } = replicationOf(String(answerIn(results[1])));
     if (replicas > 0) this.#replicated.add(history);
-    if (!this.#replicated.has(history)) {
+    // One whose link is down is not connected, and may take over all the same.
+    const isBacked = isCluster && hasReplica(results[2]?.[1], results[3]?.[1]);
+    if (!isBacked && !this.#replicated.has(history)) {
       group.aloneAt = performance.now();
       return reply;
     }
@@ -179,6 +185,16 @@ export class Replicas {
 export function replicationOf(info: string): { readonly history: string; readonly replicas: number } {
   const field = (name: string): string => new RegExp(`^${name}:([^\\r\\n]*)`, 'm').exec(info)?.[1] ?? '';
   return { history: field('master_replid'), replicas: Number(field('connected_slaves')) };
+}
+
+const Slot = z.coerce.number();
+const Ranges = z.array(z.tuple([z.number(), z.number(), z.unknown()]).rest(z.unknown()));
+
+/** Does the cluster know of a replica, neither failed nor empty, for this slot? Answers of `CLUSTER KEYSLOT` and `CLUSTER SLOTS`. */
+function hasReplica(keySlot: unknown, slots: unknown): boolean {
+  const slot = Slot.safeParse(keySlot).data ?? Number.NaN;
+  const range = Ranges.safeParse(slots).data?.find(([first, last]) => first <= slot && slot <= last);
+  return range !== undefined && range.length > 3;
 }
 
 function answerIn(result: [Error | null, unknown] | undefined): unknown {

@@ -24,6 +24,8 @@ export interface RedisCluster {
   slotOf(key: string): Promise<number>;
   /** Moves one slot with all its keys, as `redis-cli --cluster reshard` does. */
   moveSlot(slot: number, to: ClusterNode): Promise<void>;
+  /** Breaks the link of a replica to its master, until `rejoin`: the master goes on, and the replica does not hear of it. */
+  part(replica: ClusterNode, master: ClusterNode): Promise<{ rejoin(): Promise<void> }>;
   /** Waits until every running node says that the cluster is complete. */
   settled(): Promise<void>;
   flush(): Promise<void>;
@@ -98,6 +100,14 @@ export async function startRedisCluster(options: ClusterOptions = {}): Promise<R
       const lines = (await master.admin.call('CLUSTER', 'REPLICAS', master.id)) as string[];
       const port = /^\S+ [^:]+:(\d+)@/.exec(lines[0] ?? '')?.[1];
       return byPort(Number(port));
+    },
+    async part(replica, master) {
+      // A password that nobody has: it is not let in again.
+      await replica.admin.config('SET', 'masterauth', 'nobody has it');
+      await master.admin.call('CLIENT', 'KILL', 'TYPE', 'REPLICA');
+      const isAlone = async () => (await master.admin.info('replication')).includes('connected_slaves:0');
+      await eventually('the link is down', isAlone);
+      return { rejoin: async () => void (await replica.admin.config('SET', 'masterauth', '')) };
     },
     async slotOf(key) {
       return Number(await (nodes[0] as ClusterNode).admin.call('CLUSTER', 'KEYSLOT', key));
