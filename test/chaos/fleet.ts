@@ -5,9 +5,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Delivery } from '../model/record.ts';
+import { program } from '../support/program.ts';
 import type { Answer, Order, WorkerLine, WorkerOrders } from './protocol.ts';
 
-const program = fileURLToPath(new URL('./worker.ts', import.meta.url));
+const worker = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const alive = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
@@ -85,7 +86,7 @@ export class Fleet {
 
   #launch(slot: number): void {
     const orders: WorkerOrders = { ...this.#orders, name: `executor-${slot}.${this.#started++}` };
-    const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(orders)], {
+    const child = spawn(process.execPath, [...program(worker), JSON.stringify(orders)], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     const entry: Slot = { child, ready: false, open: new Map() };

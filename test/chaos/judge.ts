@@ -100,8 +100,9 @@ export async function judge(
   servers: readonly RecordedServer[],
   deliveries: readonly Delivery[],
   found: readonly Violation[],
+  forgot: ReadonlySet<string> = new Set(),
 ): Promise<Judgement> {
-  const history = await patiently(() => recordHistory({ ledger, servers, deliveries, settled: true }));
+  const history = await patiently(() => recordHistory({ ledger, servers, deliveries, forgot, settled: true }));
   const stand = await patiently(() => standings(ledger));
   const nodes = new Map(stand.map(({ operationId, context }) => [operationId, context.callNodeId]));
   const audit = (await patiently(() => ledger.audit())).map(({ operationId, problem }) => ({

@@ -25,8 +25,8 @@ export class Load {
   readonly #under = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   #made = 0;
-  /** Calls that an executor took. */
-  accepted = 0;
+  /** The nodes of the calls that an executor took. */
+  readonly taken = new Set<string>();
   cancels = 0;
 
   constructor(fleet: Fleet, targets: readonly Target[], random: Random) {
@@ -94,7 +94,7 @@ export class Load {
   async #live({ call, cancelAfter, twice }: Life): Promise<void> {
     if (twice) void this.#fleet.ask(this.#anybody(), { op: 'submit', call });
     while ((await this.#fleet.ask(this.#anybody(), { op: 'submit', call })).kind !== 'accepted') await sleep(250);
-    this.accepted++;
+    this.taken.add(call.callNodeId);
     if (cancelAfter === null) {
       void this.#fleet.ask(this.#anybody(), { op: 'outcome', call });
       return;

@@ -17,10 +17,14 @@ const program = new Command('chaos')
   .option('--every <seconds>', 'length of such a round', positive, 4)
   .option(
     '--ledger <address>',
-    'what the executors share: `redis` or `embedded`, started for this and hurt too, or an address (redis://...)',
+    'what the executors share: `redis` or `embedded`, started for this and hurt too; `cluster`, three masters with a replica ' +
+      'each, started for this; or an address (redis://...)',
     'redis',
   )
-  .option('--failover <command>', 'a shell command that is run once, in the middle: a failover of the ledger')
+  .option(
+    '--failover [command]',
+    'once, in the middle: a master of the cluster loses its replica, and dies; elsewhere a shell command that makes a failover',
+  )
   .addOption(new Option('--servers <n>', 'MCP servers: the second one has no look-up').choices(['1', '2']).default('2'))
   .option('--rate <n>', 'new calls per second (default: 5, with the embedded ledger 2)', count)
   .option(
@@ -40,7 +44,7 @@ const given = program.opts<{
   pause?: number;
   every: number;
   ledger: string;
-  failover?: string;
+  failover?: string | true;
   servers: string;
   rate?: number;
   settle: number;
@@ -56,7 +60,7 @@ const options: ChaosOptions = {
     given.kill === undefined && given.pause === undefined
       ? null
       : { kill: given.kill ?? 0, pause: given.pause ?? 0, everyMs: given.every * 1_000 },
-  failover: given.failover ?? null,
+  failover: failoverOf(given.failover, given.ledger),
   rate: given.rate ?? (given.ledger === 'embedded' ? 2 : 5),
   settleSeconds: given.settle,
 };
@@ -84,11 +88,21 @@ try {
 // Streams of killed children may still be open; nothing is left to be done.
 process.exit();
 
-function words({ seconds, seed, executors, servers, ledger, rate, rounds }: ChaosOptions): string {
+function failoverOf(wish: string | true | undefined, ledger: string): ChaosOptions['failover'] {
+  if (wish === undefined) return null;
+  const ofItsOwn = ledger === 'cluster';
+  if (wish === true && ofItsOwn) return 'own';
+  if (wish !== true && !ofItsOwn) return { command: wish };
+  return program.error(
+    'error: --failover takes a command, except with --ledger cluster, which has a failover of its own',
+  );
+}
+
+function words({ seconds, seed, executors, servers, ledger, rate, rounds, failover }: ChaosOptions): string {
   const inRounds = rounds
     ? `, every ${rounds.everyMs / 1_000} s ${rounds.kill} killed and ${rounds.pause} stopped`
     : '';
-  return `${seconds} s, seed ${seed}, ${executors} executors${inRounds}, ${servers} servers, ${ledger} ledger, ${rate} calls/s`;
+  return `${seconds} s, seed ${seed}, ${executors} executors${inRounds}, ${servers} servers, ${ledger} ledger${failover ? ' with a failover' : ''}, ${rate} calls/s`;
 }
 
 function line({ phase, elapsedMs, made, accepted, over, parked, restless, deeds }: Progress): void {
@@ -102,8 +116,8 @@ function line({ phase, elapsedMs, made, accepted, over, parked, restless, deeds 
 }
 
 function summary(outcome: ChaosOutcome) {
-  const { made, operations, cancels, receipts, parked, deeds, settledInMs, violations } = outcome;
-  return { made, operations, cancels, receipts, parked, deeds, settledInMs, violations };
+  const { made, operations, cancels, receipts, parked, deeds, forgotten, settledInMs, violations } = outcome;
+  return { made, operations, cancels, receipts, parked, deeds, forgotten, settledInMs, violations };
 }
 
 /** Of each call node that a violation names: everything that was recorded. */
@@ -119,6 +133,7 @@ function table(outcome: ChaosOutcome): void {
     ['executors killed / stopped', `${deeds.executorKills} / ${deeds.executorStops}`],
     ['redis restarted / stopped', `${deeds.redisKills} / ${deeds.redisStops}`],
     ['server faults / stops', `${deeds.serverFaults} / ${deeds.serverStops}`],
+    ['forgotten, acknowledged', `${outcome.forgotten.steps} steps in ${outcome.forgotten.partitions} partitions`],
     ['receipts', listed(outcome.receipts)],
     ['parked', listed(outcome.parked)],
     ['at rest after', `${(outcome.settledInMs / 1_000).toFixed(1)} s`],
@@ -131,8 +146,9 @@ function table(outcome: ChaosOutcome): void {
   console.log('\nWhat was recorded of them:');
   for (const call of evidenceOf(outcome)) console.log(JSON.stringify(call, null, 2));
   const rounds = options.rounds ? ` --kill ${options.rounds.kill} --pause ${options.rounds.pause}` : '';
+  const failover = options.failover ? ' --failover' : '';
   console.log(
-    `\nAgain with the same choices: npm run chaos -- --seed ${options.seed} --seconds ${options.seconds} --executors ${options.executors}${rounds}`,
+    `\nAgain with the same choices: npm run chaos -- --seed ${options.seed} --seconds ${options.seconds} --executors ${options.executors}${rounds} --ledger ${options.ledger}${failover}`,
   );
 }
 

@@ -25,6 +25,8 @@ export interface WorkerOrders {
   readonly ledger: string;
   readonly namespace: string;
   readonly urls: readonly string[];
+  /** Where the history that was seen is remembered over a `kill -9`; `null`: nowhere. */
+  readonly historyFile: string | null;
 }
 
 export interface Order {

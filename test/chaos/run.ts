@@ -1,31 +1,27 @@
 /** One chaos run: starts everything, lets the monkey loose, heals, waits, judges, and leaves nothing behind. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLedger } from '../../persistence/index.ts';
 import type { Violation } from '../model/checker.ts';
 import { Random } from '../support/random.ts';
-import { startRedis } from '../support/redis.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { Fleet } from './fleet.ts';
 import { type Judgement, judge, settle } from './judge.ts';
 import { Load } from './load.ts';
 import { type Deeds, Monkey, type Rounds } from './monkey.ts';
+import { Operator } from './operator.ts';
 import { NAMESPACE } from './protocol.ts';
+import { startShared } from './shared.ts';
 
 export interface ChaosOptions {
   readonly seconds: number;
   readonly seed: number;
   readonly executors: number;
   readonly servers: number;
-  /** `redis`, `embedded`: one of its own, which suffers too; otherwise the address of one that is left in peace. */
+  /** `redis`, `embedded`: one of its own, which suffers too; `cluster`: three masters, each with a replica; or an address. */
   readonly ledger: string;
   readonly rounds: Rounds | null;
-  /** A shell command that is run once, in the middle of the storm: a failover of that ledger, say. */
-  readonly failover: string | null;
+  /** Once, in the middle of the storm: `own`: of the cluster; otherwise a shell command that makes one. */
+  readonly failover: 'own' | { readonly command: string } | null;
   /** New calls per second. */
   readonly rate: number;
   /** After the storm: how long nothing may come to rest before what is under way counts as stuck. */
@@ -49,6 +45,8 @@ export interface ChaosOutcome extends Judgement {
   readonly cancels: number;
   readonly deeds: Deeds;
   readonly settledInMs: number;
+  /** What a failover took, as far as it was seen, and an operator acknowledged it. */
+  readonly forgotten: { readonly partitions: number; readonly steps: number };
 }
 
 const PROGRESS_MS = 3_000;
@@ -72,14 +70,11 @@ async function storm(
   signal: AbortSignal,
   atEnd: (close: () => Promise<unknown> | unknown) => void,
 ): Promise<ChaosOutcome> {
-  const directory = mkdtempSync(join(tmpdir(), 'toolop-chaos-'));
-  atEnd(() => rmSync(directory, { recursive: true, force: true }));
-  const redis = options.ledger === 'redis' ? await startRedis({ dir: directory }) : null;
-  if (redis) atEnd(() => redis.stop());
-  const own = redis?.url ?? (options.ledger === 'embedded' ? join(directory, 'ledger.db') : null);
-  const address = own ?? options.ledger;
+  const shared = await startShared(options.ledger);
+  atEnd(() => shared.close());
+  const { address, redis, historyFile } = shared;
   // What earlier runs left in a ledger that is not ours is not judged.
-  const namespace = own ? NAMESPACE : `${NAMESPACE}-${options.seed}-${Date.now()}`;
+  const namespace = shared.isOwn ? NAMESPACE : `${NAMESPACE}-${options.seed}-${Date.now()}`;
 
   const servers: ScriptedServer[] = [];
   for (let nth = 0; nth < options.servers; nth++) {
@@ -90,9 +85,15 @@ async function storm(
   }
   signal.throwIfAborted();
 
-  const fleet = new Fleet(options.executors, { ledger: address, namespace, urls: servers.map(({ url }) => url) });
+  const urls = servers.map(({ url }) => url);
+  const fleet = new Fleet(options.executors, { ledger: address, namespace, urls, historyFile });
   atEnd(() => fleet.close());
   for (let slot = 0; slot < fleet.size; slot++) await fleet.ready(slot, signal);
+
+  const ledger = await openLedger(address, { namespace, ...(historyFile === null ? {} : { historyFile }) });
+  atEnd(() => ledger.close());
+  const operator = new Operator(ledger);
+  atEnd(() => operator.stop());
 
   const targets = servers.map(({ url }, nth) => ({ url, atOnce: nth > 0 }));
   const load = new Load(fleet, targets, new Random(options.seed));
@@ -109,7 +110,7 @@ async function storm(
       phase,
       elapsedMs: Date.now() - began,
       made: load.made,
-      accepted: load.accepted,
+      accepted: load.taken.size,
       over: states.filter(isOver).length,
       parked: states.filter((state) => state.startsWith('PARKED')).length,
       restless,
@@ -119,9 +120,14 @@ async function storm(
 
   const loading = load.run(options.rate);
   const raging = monkey.run();
-  // Where the storm ends early, nobody asks what became of it.
-  const failing = options.failover === null ? null : failover(options.failover, (options.seconds * 1_000) / 2, signal);
-  failing?.catch(() => undefined);
+  const watching = operator.watch();
+  const failover = async (how: NonNullable<ChaosOptions['failover']>) => {
+    await sleep((options.seconds * 1_000) / 2, undefined, { signal });
+    return shared.failover(how === 'own' ? null : how.command);
+  };
+  const failing = options.failover === null ? null : failover(options.failover);
+  // Where the storm ends early, nobody asks what became of these.
+  for (const each of [watching, failing]) each?.catch(() => undefined);
   for (const end = began + options.seconds * 1_000; Date.now() < end; ) {
     await sleep(Math.max(1, Math.min(PROGRESS_MS, end - Date.now())), undefined, { signal });
     tell('storm', null);
@@ -135,8 +141,6 @@ async function storm(
   while (load.pending > 0 && Date.now() - healed < patienceMs) {
     await sleep(250, undefined, { signal });
   }
-  const ledger = await openLedger(address, { namespace });
-  atEnd(() => ledger.close());
   let toldAt = 0;
   const restless = await settle(ledger, servers, patienceMs, (count) => {
     signal.throwIfAborted();
@@ -145,6 +149,8 @@ async function storm(
     tell('settling', count);
   });
   const settledInMs = Date.now() - healed;
+  operator.stop();
+  await watching;
 
   // The consumers are gone before the recording reads the outbox: nobody else takes a row from here on.
   await fleet.close();
@@ -152,16 +158,20 @@ async function storm(
   if (failed) troubles.push({ row: 'failover', callNode: '(ledger)', what: failed });
   if (load.pending > 0)
     troubles.push({ row: 'B4', callNode: '(load)', what: `${load.pending} calls that no executor took` });
-  const judgement = await judge(ledger, servers, fleet.deliveries, [...restless, ...troubles]);
-  return { ...judgement, made: load.made, cancels: load.cancels, deeds: monkey.deeds, settledInMs };
-}
-
-/** Answers what went wrong. */
-async function failover(command: string, afterMs: number, signal: AbortSignal): Promise<string | null> {
-  await sleep(afterMs, undefined, { signal });
-  const child = spawn(command, { shell: true, stdio: ['ignore', 'inherit', 'inherit'] });
-  const [code] = (await once(child, 'close')) as [number | null];
-  return code === 0 ? null : `\`${command}\` ended with ${code}`;
+  const forgot = new Set(operator.acknowledged.map(({ partition }) => partition));
+  const judgement = await judge(ledger, servers, fleet.deliveries, [...restless, ...troubles], forgot);
+  const known = new Set(judgement.history.calls.map(({ callNode }) => callNode));
+  const lost = [...load.taken].filter((node) => !known.has(node));
+  const losses = lost.map((callNode) => ({
+    row: 'B4',
+    callNode,
+    what: 'an executor took it, and the ledger has forgotten it',
+  }));
+  const forgotten = { partitions: operator.acknowledged.length, steps: operator.forgotten };
+  return {
+    ...{ ...judgement, violations: [...judgement.violations, ...losses] },
+    ...{ made: load.made, cancels: load.cancels, deeds: monkey.deeds, settledInMs, forgotten },
+  };
 }
 
 const isOver = (state: string) => ['ACCEPTED', 'CANCELLED_ACCEPTED', 'NOT_SUBMITTED', 'GIVEN_UP'].includes(state);

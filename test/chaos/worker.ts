@@ -15,10 +15,13 @@ const orders = JSON.parse(process.argv[2] ?? '{}') as WorkerOrders;
 const say = (line: WorkerLine) => writeWhole(Buffer.from(`${JSON.stringify(line)}\n`));
 process.stdin.on('end', () => process.exit(0));
 
-const ledger = await insist(() => openLedger(orders.ledger, { namespace: orders.namespace }));
+const { namespace, historyFile } = orders;
+const ledger = await insist(() =>
+  openLedger(orders.ledger, { namespace, ...(historyFile === null ? {} : { historyFile }) }),
+);
 const executor = new Executor({
   ledger,
-  namespace: orders.namespace,
+  namespace,
   protocols: [mcp20251125()],
   endpoints: orders.urls.map((url) => ({ kind: 'http', url })),
   policy: POLICY,

@@ -32,6 +32,7 @@ export async function g2(run: Run): Promise<Judged> {
       ledger: redis.url,
       namespace: NAMESPACE,
       urls: servers.map(({ url }) => url),
+      historyFile: null,
     });
     closers.push(() => fleet.close());
     return await repeat(run, redis.url, servers, fleet);

@@ -405,6 +405,7 @@ describe('the independent checker', () => {
       ['G6: a receipt that no ready row announced'],
     ],
     ['G6, consumed once', completed({ ledger: { acknowledged: 2 } }), ['G6: the ready row was consumed 2 times']],
+    ['G6, twice after a mark was forgotten', completed({ ledger: { acknowledged: 2, forgot: true } }), []],
     [
       'G6, every outbox entry has its receipt',
       completed({

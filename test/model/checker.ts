@@ -71,6 +71,11 @@ export interface CallHistory {
     readonly deliveries: readonly { readonly receipt: SeenReceipt; readonly output: unknown }[];
     /** Acknowledgements that the ledger took. */
     readonly acknowledged: number;
+    /**
+     * A failover made its partition forget acknowledged steps, and an operator let it go on. The mark that a row was consumed
+     * may be among them: then the row comes again, with the same receipt.
+     */
+    readonly forgot?: boolean;
   };
 }
 
@@ -259,7 +264,8 @@ function* outbox({ ledger }: CallHistory, settled: boolean): Generator<Found> {
   const [receipt] = ledger.receipts;
   if (!receipt && ledger.deliveries.length > 0) yield ['G6', 'a ready row was handed out and there is no receipt'];
   if (settled && receipt && ledger.deliveries.length === 0) yield ['G6', 'a receipt that no ready row announced'];
-  if (ledger.acknowledged > 1) yield ['G6', `the ready row was consumed ${ledger.acknowledged} times`];
+  if (ledger.acknowledged > 1 && ledger.forgot !== true)
+    yield ['G6', `the ready row was consumed ${ledger.acknowledged} times`];
   for (const { receipt: handed, output } of ledger.deliveries) {
     const given = output !== null && output !== undefined;
     if (given && (!handed.released || digest(output) !== handed.resultDigest))

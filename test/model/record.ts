@@ -30,6 +30,8 @@ export interface RecordOptions {
   readonly deliveries?: readonly Delivery[];
   /** Receipts that anybody read on another way. */
   readonly receipts?: readonly TerminalReceipt[];
+  /** Partitions that forgot acknowledged steps, which an operator has acknowledged. */
+  readonly forgot?: ReadonlySet<string>;
   /** Everything was healed and given time. */
   readonly settled: boolean;
   /** Default: 100. */
@@ -77,6 +79,7 @@ export async function recordHistory(options: RecordOptions): Promise<History> {
           output: outcome.output?.value ?? null,
         })),
         acknowledged: own.filter(({ acknowledged }) => acknowledged).length,
+        forgot: options.forgot?.has(/^p\d+/.exec(operationId)?.[0] ?? '') === true,
       },
     });
   }

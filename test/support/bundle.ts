@@ -17,6 +17,7 @@ const PROGRAMS = [
   'test/support/scripted-2026/main.ts',
   'test/faults/wire-proxy.ts',
   'test/persistence/writer.ts',
+  'test/chaos/worker.ts',
   'test/gates/field/main.ts',
   'test/gates/g1/walker.ts',
   'test/servers-half/server-2025.ts',
