@@ -81,11 +81,18 @@ export const identity: readonly Scenario[] = [
     script: HOLD,
     // What is not heard for a while is asked after the time to live is over.
     call: { ttlMs: 600_000, policy: { minPollIntervalMs: 150, maxPollIntervalMs: 150 } },
-    steps: async ({ until, rules, met, server }) => {
+    // Whoever gave up on that one would ask again, perhaps when nobody can say yet whether the time is over.
+    executor: { requestTimeoutMs: 15_000 },
+    steps: async ({ until, rules, server, executor, id }) => {
       await until('WORKING.polling');
-      await server({ op: 'expire', taskId: 'last', inMs: 700 });
-      await met('passed', 'tasks/get', 'response', 3);
-      await rules({ method: 'tasks/get', direction: 'request', action: { kind: 'delay', ms: 900 } });
+      await server({ op: 'expire', taskId: 'last', inMs: 3_000 });
+      // The record has to know: what was asked before says nothing of it.
+      await reaches(
+        executor,
+        id,
+        (_, { snapshot }) => (snapshot.context.expiry?.latest ?? Infinity) < Date.now() + 60_000,
+      );
+      await rules({ method: 'tasks/get', direction: 'request', action: { kind: 'delay', ms: 3_300 } });
     },
     path: ['WORKING.polling', 'CLASSIFYING_NOT_FOUND', 'PARKED.watching'],
     never: ['ACCEPTED', 'NOT_FOUND_SAFE', 'FETCHING_RESULT'],
