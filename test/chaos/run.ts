@@ -156,6 +156,12 @@ async function storm(
   await fleet.close();
   const troubles: Violation[] = fleet.troubles.map((what) => ({ row: 'process', callNode: '(executors)', what }));
   if (failed) troubles.push({ row: 'failover', callNode: '(ledger)', what: failed });
+  if (options.failover === null && operator.acknowledged.length > 0)
+    troubles.push({
+      row: 'B12',
+      callNode: '(ledger)',
+      what: `${operator.forgotten} steps forgotten without a failover`,
+    });
   if (load.pending > 0)
     troubles.push({ row: 'B4', callNode: '(load)', what: `${load.pending} calls that no executor took` });
   const forgot = new Set(operator.acknowledged.map(({ partition }) => partition));
