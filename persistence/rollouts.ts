@@ -54,14 +54,18 @@ export class Rollouts {
   async takeSide(ask: Parameters<OperationLedger['takeSide']>[0]): Promise<SideAnswer> {
     const { operationId, version, side, why } = ask;
     const partition = this.#store.partitionOf(operationId);
-    const answer = await this.#store.write(sideTaken, {
-      script: 'side',
-      keys: [partition.operation(operationId), partition.sides, partition.switches, partition.tombstones],
-      args: [operationId, version, side ?? '', why],
-      // A side that a failover forgot would be decided anew.
-      confirm: side !== null,
-      history: { partition },
-    });
+    const look = (confirm: boolean) =>
+      this.#store.write(sideTaken, {
+        script: 'side',
+        keys: [partition.operation(operationId), partition.sides, partition.switches, partition.tombstones],
+        args: [operationId, version, side ?? '', why],
+        confirm,
+        history: { partition },
+      });
+    // A side that a failover forgot would be decided anew.
+    let answer = await look(side !== null);
+    // Whoever makes the record may still wait for a replica: what its caller is not told yet, nobody else is.
+    if (answer[0] === 'record' && toRecord(operationId, answer[1]).revision === '1') answer = await look(true);
     switch (answer[0]) {
       case 'record':
         return { kind: 'record', record: toRecord(operationId, answer[1]) };

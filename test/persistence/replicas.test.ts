@@ -83,6 +83,18 @@ describe('steps that wait for a replica', () => {
     expect((await ledger.leaseReady('c', 5, 1000)).length).toBe(1);
   });
 
+  it('B4: a record that no replica has confirmed is shown to nobody who would call it taken', async () => {
+    const [maker, other] = [await open(), await open()];
+    await maker.create(step(newOperation(maker)), null);
+    await replica.kill('SIGSTOP');
+    const operationId = newOperation(maker);
+    const side = () => other.takeSide({ operationId, version: '0', side: null, why: '' });
+    await unconfirmed(maker.create(step(operationId), null));
+    await unconfirmed(side());
+    await replica.kill('SIGCONT');
+    expect(await side()).toMatchObject({ kind: 'record', record: { revision: '1' } });
+  });
+
   it('is on the replica when it is acknowledged, many at a time', async () => {
     const ledger = await open({ partitions: 4, definiteWithinMs: 10_000 });
     await Promise.all(
