@@ -55,6 +55,15 @@ export async function lostSubmissions(options: LostSubmissions): Promise<LostSub
     lost: 0,
   };
   const late: Promise<void>[] = [];
+  // Nobody waits for what arrives late before the end: what fails there ends every sender, and is told in the end.
+  let failure: unknown = null;
+  const later = (arrived: Promise<void>): void => {
+    late.push(
+      arrived.catch((error: unknown) => {
+        failure ??= error;
+      }),
+    );
+  };
 
   async function play(index: number): Promise<void> {
     const random = new Random(seed * 1_000_003 + index);
@@ -96,11 +105,12 @@ export async function lostSubmissions(options: LostSubmissions): Promise<LostSub
     };
 
     for (let attempt = 1; ; attempt++) {
+      if (failure !== null) throw failure;
       await pause();
       seen.requests += 1;
       const [at, delayMs] = [store(), random.chance(0.5) ? random.between(0, 40) : 0];
       const arrival = sleep(delayMs).then(() => arrive(at, attempt));
-      late.push(arrival.then(() => undefined));
+      later(arrival.then(() => undefined));
       let known: string | null = null;
       if (random.chance(0.6)) seen.repliesDropped += 1;
       else known = await Promise.race([arrival, sleep(random.between(0, 40)).then(() => null)]);
@@ -110,7 +120,7 @@ export async function lostSubmissions(options: LostSubmissions): Promise<LostSub
         const found = await lookUp(attempt);
         if (found === 'never' && random.chance(0.2)) {
           seen.givenUp += 1;
-          late.push(
+          later(
             arrival.then(() => {
               seen.orphans += tasks.size;
             }),
@@ -121,7 +131,7 @@ export async function lostSubmissions(options: LostSubmissions): Promise<LostSub
         known = found;
       }
       const answer = known;
-      late.push(
+      later(
         arrival.then(() => {
           if (!tasks.has(answer)) seen.lost += 1;
         }),
@@ -130,11 +140,15 @@ export async function lostSubmissions(options: LostSubmissions): Promise<LostSub
     }
   }
 
-  for (let first = 0; first < count; first += AT_ONCE) {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, offset) => play(first + offset)));
+  try {
+    for (let first = 0; first < count; first += AT_ONCE) {
+      await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, offset) => play(first + offset)));
+    }
+    await Promise.all(late);
+    if (failure !== null) throw failure;
+  } finally {
+    await Promise.all(stores.map((store) => store.close()));
   }
-  await Promise.all(late);
-  await Promise.all(stores.map((store) => store.close()));
   const duplicates = [...made.values()].reduce((sum, tasks) => sum + Math.max(0, tasks.size - 1), 0);
   return { calls: count, ...seen, duplicates };
 }
