@@ -15,6 +15,7 @@ import { HeldInput } from './held-input.ts';
 import { applyKept } from './keep.ts';
 import { HeldLease } from './lease.ts';
 import type { ApplyOptions, Opened } from './store.ts';
+import { inStep } from './telemetry/steps.ts';
 import { EpochIsOver } from './tenure.ts';
 
 /** Effects that last on a channel: the operation stays with the process that holds it while they do. */
@@ -170,7 +171,7 @@ export class OperationDrive {
         if (notBefore > this.env.time.now()) break;
         // Whoever was committed as the sender goes on without a lease: what became of the call is its to tell.
         if (!this.lease.isHeld() && !isSender) return;
-        await this.#perform(effect);
+        await inStep(this.env, this.opened, effect, () => this.#perform(effect));
       }
     } catch (error) {
       if (error instanceof LedgerUnavailable) notBefore = this.env.time.now() + RETRY_MS;

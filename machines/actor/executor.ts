@@ -24,6 +24,9 @@ import { type Route, Routes } from './routes.ts';
 import { Scheduler } from './scheduler.ts';
 import { type OrdinaryReader, readToolResult, type ShadowAnswer, Shadows } from './shadow.ts';
 import { type Opened, OperationStore } from './store.ts';
+import { traceToKeep } from './telemetry/kept-trace.ts';
+import { measureCreated } from './telemetry/measure.ts';
+import { inCommand, inCreation } from './telemetry/steps.ts';
 import { EpochIsOver, Tenure } from './tenure.ts';
 import { Upkeep } from './upkeep.ts';
 import { Watches } from './watches.ts';
@@ -289,6 +292,11 @@ export class Executor {
       );
     }
     const protocol = this.adapterOf(call);
+    return inCreation(this.env, operationId, protocol, call.tool, () => this.#create(call, protocol, operationId));
+  }
+
+  async #create(call: ToolCall, protocol: string, operationId: string): Promise<SubmitAnswer> {
+    const request = requestOf(call);
     this.#reach(call.endpoint);
     const context = await this.#negotiated(call, protocol, operationId);
     if ('kind' in context) return context;
@@ -310,6 +318,7 @@ export class Executor {
             digest: request.digest,
             text: JSON.stringify({ tool: call.tool, arguments: call.arguments, ttlMs: call.ttlMs ?? null }),
           },
+          ...traceToKeep(),
         ],
         history: {
           at: context.createdAt,
@@ -341,6 +350,7 @@ export class Executor {
     if (created.kind === 'otherSide') return otherSide(created.side, null);
     if (created.kind === 'purged') return madeBefore(call, created.tombstone, request.digest);
     if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);
+    measureCreated(context);
     if (this.#started) this.#scheduler.take(created.record, askedAt);
     this.#scheduler.keep(created.record);
     return { kind: 'accepted', operationId, existing: false };
@@ -400,7 +410,7 @@ export class Executor {
   }
 
   cancel(operationId: string, by = 'caller', reason: string | null = null): Promise<CommandAnswer> {
-    return this.#then(operationId, cancel(this.env, operationId, by, reason));
+    return this.#command(operationId, 'cancel.request', () => cancel(this.env, operationId, by, reason));
   }
 
   answer(given: {
@@ -409,15 +419,15 @@ export class Executor {
     readonly schemaDigest: string;
     readonly reply: InputReply;
   }): Promise<CommandAnswer> {
-    return this.#then(given.operationId, answer(this.env, given));
+    return this.#command(given.operationId, 'input.reply', () => answer(this.env, given));
   }
 
   reconcile(operationId: string, by: string, what: Reconciliation): Promise<CommandAnswer> {
-    return this.#then(operationId, reconcile(this.env, operationId, by, what));
+    return this.#command(operationId, `reconcile.${what.verb}`, () => reconcile(this.env, operationId, by, what));
   }
 
-  async #then(operationId: string, command: Promise<CommandAnswer>): Promise<CommandAnswer> {
-    const answered = await command;
+  async #command(operationId: string, event: string, give: () => Promise<CommandAnswer>): Promise<CommandAnswer> {
+    const answered = await inCommand(this.env, operationId, event, give);
     this.#scheduler.changed(operationId);
     return answered;
   }
