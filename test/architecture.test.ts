@@ -69,6 +69,7 @@ describe.each(['adapters', 'persistence'])('%s', (folder) => {
     'machines/digest.ts',
     'machines/json-schema/ajv.ts',
     'machines/tool-operation/context.ts',
+    'machines/tool-operation/uncertainty.ts',
     'machines/telemetry/request.ts',
     'machines/telemetry/trace-context.ts',
   ];

@@ -26,6 +26,7 @@ import { type OrdinaryReader, readToolResult, type ShadowAnswer, Shadows } from 
 import { type Opened, OperationStore } from './store.ts';
 import { traceToKeep } from './telemetry/kept-trace.ts';
 import { measureCreated } from './telemetry/measure.ts';
+import { observe } from './telemetry/observe.ts';
 import { inCommand, inCreation } from './telemetry/steps.ts';
 import { EpochIsOver, Tenure } from './tenure.ts';
 import { Upkeep } from './upkeep.ts';
@@ -115,6 +116,7 @@ export class Executor {
   readonly #shadows: Shadows | null;
   readonly #upkeep: Upkeep;
   #started = false;
+  #unobserve: () => void = () => undefined;
 
   constructor(private readonly options: ExecutorOptions) {
     const clock = options.clock ?? systemClock;
@@ -185,6 +187,13 @@ export class Executor {
     const alive = await this.#scheduler.giveSignOfLife();
     this.#started = true;
     this.#scheduler.start(alive);
+    this.#unobserve = observe({
+      ledger: this.env.ledger,
+      namespace: this.options.namespace,
+      log: this.env.log,
+      qps: this.env.rate.qps,
+      driven: () => this.#scheduler.driven,
+    });
     await this.#inner?.start();
     return this;
   }
@@ -197,6 +206,7 @@ export class Executor {
   /** Stops serving: what is in flight stays in the ledger for the next executor. Cancels nothing (B14). */
   async stop(): Promise<void> {
     const innerStopped = this.#inner?.stop();
+    this.#unobserve();
     this.#watches.close();
     await this.#upkeep.stop();
     if (this.#started) await this.#scheduler.stop();

@@ -143,6 +143,11 @@ export class Scheduler {
     return Math.min(...scopes.map((scope) => this.#spread.patienceMs(partition, scope)));
   }
 
+  /** Operations in hand. */
+  get driven(): number {
+    return this.#drives.size;
+  }
+
   get #isFull(): boolean {
     return this.#drives.size >= this.options.concurrency;
   }

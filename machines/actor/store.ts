@@ -25,6 +25,7 @@ import {
   statePath,
   writeSnapshot,
 } from '../tool-operation/snapshot.ts';
+import { uncertaintyOf } from '../tool-operation/uncertainty.ts';
 import { type Log, silent } from './log.ts';
 import { type TakenOver, takeOver } from './older-history.ts';
 import {
@@ -246,12 +247,14 @@ export class OperationStore {
         ? null
         : { at: event.at, event: event.type, from, to: state, executor: this.options.executorId, ...noteOf(event) },
     };
+    const uncertainty = { before: uncertaintyOf(from), after: uncertaintyOf(state) };
     const releaseLease = options.releaseWhen?.(next, event.at) ?? false;
     const answer =
       final && event.type === 'terminal.accept'
         ? await this.#accept(step, record, event, next)
         : await this.#ledger.commit({
             ...step,
+            ...(uncertainty.before === null && uncertainty.after === null ? {} : { uncertainty }),
             expectedRevision: record.revision,
             // What is taken over is not sent by anybody: it lets nothing be created.
             ...(owedEffect(next) === 'submit' && state !== from && olderHistory === undefined

@@ -5,8 +5,8 @@ import type { ToolOperationContext } from '../../tool-operation/context.ts';
 import type { OperationEvent } from '../../tool-operation/events.ts';
 import type { Refusal } from '../../tool-operation/refusal.ts';
 import { stateName, statePath } from '../../tool-operation/snapshot.ts';
+import { uncertaintyOf } from '../../tool-operation/uncertainty.ts';
 import type { Opened } from '../store.ts';
-import { uncertaintyOf } from '../uncertainty.ts';
 import { currentStep } from './steps.ts';
 
 type Record = ToolOperationContext;

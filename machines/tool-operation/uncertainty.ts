@@ -1,6 +1,7 @@
-/** States in which nobody knows what became of a call (B13, G5): being looked up, or waiting for a human. */
+/** Nobody knows what became of a call (B13, G5): it is being looked up, or waits for a human. */
 export type Uncertainty = 'open' | 'parked';
 
+/** By name of the state (B5). */
 const OF_STATE: Readonly<Record<string, Uncertainty>> = {
   SUBMISSION_UNKNOWN: 'open',
   CLASSIFYING_NOT_FOUND: 'open',
