@@ -14,6 +14,7 @@ import type { Issued, Told } from './facts.ts';
 import { HeldInput } from './held-input.ts';
 import { applyKept } from './keep.ts';
 import { HeldLease } from './lease.ts';
+import { wordsOf } from './log.ts';
 import type { ApplyOptions, Opened } from './store.ts';
 import { inStep } from './telemetry/steps.ts';
 import { EpochIsOver } from './tenure.ts';
@@ -102,7 +103,7 @@ export class OperationDrive {
           level: 'error',
           event: 'late-answer.lost',
           operationId: this.operationId,
-          detail: { why: error.message },
+          detail: { why: wordsOf(error) },
         });
       });
   }
@@ -271,8 +272,8 @@ export class OperationDrive {
     try {
       await this.env.ledger.releaseLease(this.operationId, this.env.executorId, lease.epoch, dueAt, revision);
     } catch (error) {
-      const why = (error as Error).message;
-      this.env.log({ level: 'warn', event: 'lease.release-failed', operationId: this.operationId, detail: { why } });
+      const detail = { why: wordsOf(error) };
+      this.env.log({ level: 'warn', event: 'lease.release-failed', operationId: this.operationId, detail });
     }
   }
 }

@@ -5,7 +5,7 @@
 import type { BatchObservableCallback } from '@opentelemetry/api';
 import type { OperationLedger } from '../../operation-ledger.ts';
 import { type GaugeName, instruments } from '../../telemetry/meter.ts';
-import type { Log } from '../log.ts';
+import { type Log, wordsOf } from '../log.ts';
 
 export interface Observed {
   readonly ledger: OperationLedger;
@@ -43,7 +43,7 @@ export function observe({ ledger, namespace, log, qps, driven }: Observed): () =
       say('toolop.outbox.lag', readyAgeMs / 1_000);
     } catch (error) {
       // Nothing observed is the truth about a ledger that cannot be asked.
-      log({ level: 'debug', event: 'vitals.failed', detail: { why: (error as Error).message } });
+      log({ level: 'debug', event: 'vitals.failed', detail: { why: wordsOf(error) } });
     }
   };
   found.meter.addBatchObservableCallback(look, gauges);
