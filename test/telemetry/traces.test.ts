@@ -6,6 +6,7 @@ import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import { synchronous } from '../../adapters/sync/index.ts';
 import { consumeReady, type Executor } from '../../machines/index.ts';
+import { ATTRIBUTES, SPANS } from '../../machines/telemetry/catalogue.ts';
 import { spanContextOf, traceContextOf } from '../../machines/telemetry/trace-context.ts';
 import { startAipServer } from '../support/aip-server.ts';
 import { accepted, eventually, LEDGERS, until, workCall } from '../support/rig.ts';
@@ -67,6 +68,11 @@ describe.each(LEDGERS)('traces on the %s ledger', (kind) => {
     const steps = spans.filter((span) => span.attributes['toolop.operation.id'] === id && span !== create);
     for (const step of steps) expect([step.name, parentOf(step)]).toEqual([step.name, idOf(create)]);
     const names = new Set(steps.map(({ name }) => name));
+    for (const { name, attributes } of [create, ...steps].filter((span) => span !== undefined)) {
+      expect(Object.keys(SPANS)).toContain(name);
+      for (const key of Object.keys(attributes).filter((each) => each.startsWith('toolop.')))
+        expect(Object.keys(ATTRIBUTES)).toContain(key);
+    }
     expect([...names]).toEqual(
       expect.arrayContaining(['begin', 'send', 'poll', 'fetch', 'accept', 'deliver'].map((name) => `toolop.${name}`)),
     );
