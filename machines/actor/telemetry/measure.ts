@@ -22,8 +22,8 @@ export function measureCreated(record: Record): void {
 
 /** One step was committed: everything that can be told from the record before and after it. */
 export function measureCommit(before: Opened, after: Opened, event: OperationEvent): void {
-  const to = statePath(after.snapshot);
-  currentStep()?.addEvent('commit', { 'toolop.event': event.type, 'toolop.state': to });
+  const step = currentStep();
+  step?.addEvent('commit', { 'toolop.event': event.type, 'toolop.state': statePath(after.snapshot) });
   const meter = instruments();
   if (meter === null) return;
   const [was, is] = [before.snapshot.context, after.snapshot.context];
