@@ -4,6 +4,7 @@
  * `commandId`) again until the answer is definite. All times are ms of the ledger's own clock.
  */
 import type { Json } from './digest.ts';
+import type { Uncertainty } from './tool-operation/uncertainty.ts';
 
 /** The fields that `acceptTerminal` compares (brief B12), as strings; an absent value is the empty string. */
 export interface AcceptFields {
@@ -72,6 +73,8 @@ export interface Step {
    * creating is switched on, and under an execution epoch that is not over (R3).
    */
   readonly creates?: string;
+  /** Whether the outcome was unknown before this step, and is after it. Absent: neither. For `vitals` only. */
+  readonly uncertainty?: { readonly before: Uncertainty | null; readonly after: Uncertainty | null };
 }
 
 /**
@@ -134,6 +137,20 @@ export type SideAnswer =
   | { readonly kind: 'rules'; readonly rollout: StoredRollout }
   /** Nothing is recorded, and nothing was to be. */
   | { readonly kind: 'none' };
+/** Operations whose outcome is unknown. Ages: ms of the ledger; 0 where there is none. */
+export interface UnknownOutcomes {
+  readonly count: number;
+  readonly oldestAgeMs: number;
+}
+export interface LedgerVitals {
+  /** Being looked up. */
+  readonly open: UnknownOutcomes;
+  /** Waiting for a human. */
+  readonly parked: UnknownOutcomes;
+  /** Age of the oldest ready row that is not acknowledged, leased or not, ms; 0: there is none. */
+  readonly readyAgeMs: number;
+}
+
 /** What is left of an operation whose record was purged: enough to never make its call again. Times: ms of the ledger. */
 export interface Tombstone {
   /** When its receipt was consumed: what the policy counts from. */
@@ -441,6 +458,8 @@ export interface OperationLedger {
   leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
   /** `false`: the lease was lost; somebody else will consume the row. */
   ackReady(row: ReadyRow, consumer: string): Promise<boolean>;
+  /** What somebody who watches has to know of the whole ledger (G5, G6). Costs one step per partition, whatever it holds. */
+  vitals(): Promise<LedgerVitals>;
   /**
    * Purges what the policy lets go: batch by batch, so that others have their turn. What is not over, what is parked and what
    * waits for its consumer stays, whatever its age.

@@ -12,6 +12,12 @@ export interface PartitionKeys {
   readonly readyRows: string;
   readonly readyQueue: string;
   readonly readyLeases: string;
+  /** Rows that were leased and are not acknowledged, by when they became ready. */
+  readonly delivering: string;
+  /** Operations whose outcome is unknown and looked for, by since when. */
+  readonly unknown: string;
+  /** The same, of those that wait for a human. */
+  readonly parked: string;
   readonly consumers: string;
   readonly consumed: string;
   readonly scopes: string;
@@ -89,6 +95,9 @@ export class Keys {
       readyRows: key('ready'),
       readyQueue: key('readyq'),
       readyLeases: key('readyl'),
+      delivering: key('delivering'),
+      unknown: key('unknown'),
+      parked: key('parked'),
       consumers: key('consumers'),
       consumed: key('consumed'),
       scopes: key('scopes'),

@@ -24,6 +24,7 @@ import type { Durability } from './script-host.ts';
 import { type SizeLimits, Steps } from './steps.ts';
 import type { Store } from './store.ts';
 import { Switches } from './switches.ts';
+import { Vitals } from './vitals.ts';
 
 /** The ledger: one script per step, the same scripts on every host. */
 export class ScriptLedger implements OperationLedger {
@@ -38,6 +39,7 @@ export class ScriptLedger implements OperationLedger {
   readonly #switches: Switches;
   readonly #rollouts: Rollouts;
   readonly #comparisons: Comparisons;
+  readonly #vitals: Vitals;
   readonly #retention: Retention;
   readonly #migrations: Migrations;
   readonly #histories: Histories;
@@ -54,6 +56,7 @@ export class ScriptLedger implements OperationLedger {
     this.#switches = new Switches(store);
     this.#rollouts = new Rollouts(store);
     this.#comparisons = new Comparisons(store);
+    this.#vitals = new Vitals(store);
     this.#retention = new Retention(store);
     this.#migrations = new Migrations(store);
     this.#histories = new Histories(store);
@@ -246,6 +249,10 @@ export class ScriptLedger implements OperationLedger {
 
   ackReady(row: ReadyRow, consumer: string): Promise<boolean> {
     return this.#outbox.ack(row, consumer);
+  }
+
+  vitals(): ReturnType<OperationLedger['vitals']> {
+    return this.#vitals.read();
   }
 
   purge(...[ask]: Parameters<OperationLedger['purge']>): ReturnType<OperationLedger['purge']> {

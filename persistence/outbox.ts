@@ -29,6 +29,7 @@ export class Outbox {
             partition.readyLeases,
             partition.consumers,
             partition.receipts,
+            partition.delivering,
           ],
           args: [token, consumer, String(limit - rows.length), wholeMs(leaseMs)],
           history: { partition },
@@ -44,7 +45,14 @@ export class Outbox {
     const partition = this.#store.partitionOf(row.operationId);
     return this.#store.write(flag, {
       script: 'ack-ready',
-      keys: [partition.readyRows, partition.readyQueue, partition.readyLeases, partition.consumed, partition.settled],
+      keys: [
+        partition.readyRows,
+        partition.readyQueue,
+        partition.readyLeases,
+        partition.consumed,
+        partition.settled,
+        partition.delivering,
+      ],
       args: [row.operationId, row.token, consumer],
       history: { partition },
     });

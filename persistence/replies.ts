@@ -100,6 +100,16 @@ const claimedRows = z.array(z.union([text, recordFields])).transform((flat, cont
 export const claimed = z.union([z.tuple([milliseconds, optionalMilliseconds, claimedRows]), epochOver]);
 export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
 export const released = z.tuple([z.enum(['released', 'lost'])]);
+export const vitals = z.tuple([
+  milliseconds,
+  wholeNumber,
+  text,
+  optionalMilliseconds,
+  wholeNumber,
+  text,
+  optionalMilliseconds,
+  optionalMilliseconds,
+]);
 export const peeked = z.tuple([milliseconds, texts]);
 export const audited = z.array(
   z.tuple([optionalText, optionalText, optionalText, z.enum(['', '1']), optionalText, tombstone.nullable()]),

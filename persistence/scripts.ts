@@ -8,6 +8,7 @@ export const scriptNames = [
   'acknowledge',
   'aged',
   'audit',
+  'certain',
   'claim',
   'clock',
   'commit',
@@ -37,6 +38,7 @@ export const scriptNames = [
   'side',
   'sizes',
   'switch',
+  'vitals',
   'waiting',
 ] as const;
 

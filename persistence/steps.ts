@@ -69,7 +69,7 @@ export class Steps {
     const partition = this.#store.partitionOf(step.operationId);
     const answer = await this.#store.write(committed, {
       script: 'commit',
-      keys: [...stepKeys(partition, step), partition.switches],
+      keys: [...stepKeys(partition, step), partition.switches, ...uncertaintyKeys(partition, step)],
       args: [
         ...stepArgs(step),
         step.expectedRevision,
@@ -172,6 +172,18 @@ function stepKeys(partition: PartitionKeys, { operationId, scope }: Step): strin
     partition.due(scope),
     partition.scopes,
   ];
+}
+
+/** KEYS 7 and 8 of a commit: where the operation leaves the marks, and where it enters them. Most steps have neither. */
+function uncertaintyKeys({ unknown, parked }: PartitionKeys, { uncertainty }: Step): string[] {
+  switch (uncertainty?.after) {
+    case 'open':
+      return [parked, unknown];
+    case 'parked':
+      return [unknown, parked];
+    default:
+      return uncertainty?.before ? [uncertainty.before === 'open' ? unknown : parked] : [];
+  }
 }
 
 /** ARGV 2..16 of a step. */

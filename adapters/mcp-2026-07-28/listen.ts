@@ -1,3 +1,4 @@
+import { outsideOfSteps } from '../../machines/telemetry/request.ts';
 import { field } from '../mcp/fields.ts';
 import type { Context } from './context.ts';
 
@@ -63,10 +64,12 @@ export class Listener {
     if (this.#watched.size === 0) return;
     const open = new AbortController();
     this.#open = open;
-    const reply = await this.#context.connection.request(
-      'subscriptions/listen',
-      { notifications: { taskIds: [...this.#watched.keys()] } },
-      { timeoutMs: null, signal: open.signal },
+    const reply = await outsideOfSteps(() =>
+      this.#context.connection.request(
+        'subscriptions/listen',
+        { notifications: { taskIds: [...this.#watched.keys()] } },
+        { timeoutMs: null, signal: open.signal },
+      ),
     );
     if (this.#open !== open) return;
     this.#open = null;

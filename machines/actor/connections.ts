@@ -2,9 +2,10 @@
 import type { Endpoint, OperationProtocol, ProtocolSession, ResumeState } from '../operation-protocol.ts';
 import type { ToolOperationContext } from '../tool-operation/context.ts';
 import { endpointIdOf } from './call.ts';
+import { PlainError } from './log.ts';
 
 /** The only server that could be asked does not exist any more: a fact (`server.gone`), not a failure. */
-export class ServerGone extends Error {
+export class ServerGone extends PlainError {
   override readonly name = 'ServerGone';
 }
 

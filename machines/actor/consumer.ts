@@ -2,6 +2,8 @@
 import type { OperationLedger } from '../operation-ledger.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { readOutcome, type TerminalOutcome } from './outcome.ts';
+import { measureDelivery } from './telemetry/measure.ts';
+import { inDelivery } from './telemetry/steps.ts';
 
 export interface ConsumerOptions {
   readonly ledger: OperationLedger;
@@ -36,10 +38,12 @@ export async function consumeReady(options: ConsumerOptions, signal: AbortSignal
       for (const row of rows) {
         if (signal.aborted) return;
         try {
-          const outcome = await readOutcome(ledger, row.operationId);
-          if (!outcome) throw new Error('a ready row without a receipt');
-          await handle(outcome);
-          await ledger.ackReady(row, consumer);
+          await inDelivery(ledger, consumer, row.operationId, async () => {
+            const outcome = await readOutcome(ledger, row.operationId);
+            if (!outcome) throw new Error('a ready row without a receipt');
+            await handle(outcome);
+            if (await ledger.ackReady(row, consumer)) measureDelivery(outcome.receipt.outcome);
+          });
         } catch (error) {
           report(error as Error, row.operationId);
         }

@@ -14,7 +14,9 @@ import type { Issued, Told } from './facts.ts';
 import { HeldInput } from './held-input.ts';
 import { applyKept } from './keep.ts';
 import { HeldLease } from './lease.ts';
+import { wordsOf } from './log.ts';
 import type { ApplyOptions, Opened } from './store.ts';
+import { inStep } from './telemetry/steps.ts';
 import { EpochIsOver } from './tenure.ts';
 
 /** Effects that last on a channel: the operation stays with the process that holds it while they do. */
@@ -101,7 +103,7 @@ export class OperationDrive {
           level: 'error',
           event: 'late-answer.lost',
           operationId: this.operationId,
-          detail: { why: error.message },
+          detail: { why: wordsOf(error) },
         });
       });
   }
@@ -170,7 +172,7 @@ export class OperationDrive {
         if (notBefore > this.env.time.now()) break;
         // Whoever was committed as the sender goes on without a lease: what became of the call is its to tell.
         if (!this.lease.isHeld() && !isSender) return;
-        await this.#perform(effect);
+        await inStep(this.env, this.opened, effect, () => this.#perform(effect));
       }
     } catch (error) {
       if (error instanceof LedgerUnavailable) notBefore = this.env.time.now() + RETRY_MS;
@@ -270,8 +272,8 @@ export class OperationDrive {
     try {
       await this.env.ledger.releaseLease(this.operationId, this.env.executorId, lease.epoch, dueAt, revision);
     } catch (error) {
-      const why = (error as Error).message;
-      this.env.log({ level: 'warn', event: 'lease.release-failed', operationId: this.operationId, detail: { why } });
+      const detail = { why: wordsOf(error) };
+      this.env.log({ level: 'warn', event: 'lease.release-failed', operationId: this.operationId, detail });
     }
   }
 }

@@ -24,6 +24,10 @@ import { type Route, Routes } from './routes.ts';
 import { Scheduler } from './scheduler.ts';
 import { type OrdinaryReader, readToolResult, type ShadowAnswer, Shadows } from './shadow.ts';
 import { type Opened, OperationStore } from './store.ts';
+import { traceToKeep } from './telemetry/kept-trace.ts';
+import { measureCreated } from './telemetry/measure.ts';
+import { observe } from './telemetry/observe.ts';
+import { inCommand, inCreation } from './telemetry/steps.ts';
 import { EpochIsOver, Tenure } from './tenure.ts';
 import { Upkeep } from './upkeep.ts';
 import { Watches } from './watches.ts';
@@ -112,6 +116,7 @@ export class Executor {
   readonly #shadows: Shadows | null;
   readonly #upkeep: Upkeep;
   #started = false;
+  #unobserve: () => void = () => undefined;
 
   constructor(private readonly options: ExecutorOptions) {
     const clock = options.clock ?? systemClock;
@@ -182,6 +187,13 @@ export class Executor {
     const alive = await this.#scheduler.giveSignOfLife();
     this.#started = true;
     this.#scheduler.start(alive);
+    this.#unobserve = observe({
+      ledger: this.env.ledger,
+      namespace: this.options.namespace,
+      log: this.env.log,
+      qps: this.env.rate.qps,
+      driven: () => this.#scheduler.driven,
+    });
     await this.#inner?.start();
     return this;
   }
@@ -194,6 +206,7 @@ export class Executor {
   /** Stops serving: what is in flight stays in the ledger for the next executor. Cancels nothing (B14). */
   async stop(): Promise<void> {
     const innerStopped = this.#inner?.stop();
+    this.#unobserve();
     this.#watches.close();
     await this.#upkeep.stop();
     if (this.#started) await this.#scheduler.stop();
@@ -289,6 +302,11 @@ export class Executor {
       );
     }
     const protocol = this.adapterOf(call);
+    return inCreation(this.env, operationId, protocol, call.tool, () => this.#create(call, protocol, operationId));
+  }
+
+  async #create(call: ToolCall, protocol: string, operationId: string): Promise<SubmitAnswer> {
+    const request = requestOf(call);
     this.#reach(call.endpoint);
     const context = await this.#negotiated(call, protocol, operationId);
     if ('kind' in context) return context;
@@ -310,6 +328,7 @@ export class Executor {
             digest: request.digest,
             text: JSON.stringify({ tool: call.tool, arguments: call.arguments, ttlMs: call.ttlMs ?? null }),
           },
+          ...traceToKeep(),
         ],
         history: {
           at: context.createdAt,
@@ -341,6 +360,7 @@ export class Executor {
     if (created.kind === 'otherSide') return otherSide(created.side, null);
     if (created.kind === 'purged') return madeBefore(call, created.tombstone, request.digest);
     if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);
+    measureCreated(context);
     if (this.#started) this.#scheduler.take(created.record, askedAt);
     this.#scheduler.keep(created.record);
     return { kind: 'accepted', operationId, existing: false };
@@ -400,7 +420,7 @@ export class Executor {
   }
 
   cancel(operationId: string, by = 'caller', reason: string | null = null): Promise<CommandAnswer> {
-    return this.#then(operationId, cancel(this.env, operationId, by, reason));
+    return this.#command(operationId, 'cancel.request', () => cancel(this.env, operationId, by, reason));
   }
 
   answer(given: {
@@ -409,15 +429,15 @@ export class Executor {
     readonly schemaDigest: string;
     readonly reply: InputReply;
   }): Promise<CommandAnswer> {
-    return this.#then(given.operationId, answer(this.env, given));
+    return this.#command(given.operationId, 'input.reply', () => answer(this.env, given));
   }
 
   reconcile(operationId: string, by: string, what: Reconciliation): Promise<CommandAnswer> {
-    return this.#then(operationId, reconcile(this.env, operationId, by, what));
+    return this.#command(operationId, `reconcile.${what.verb}`, () => reconcile(this.env, operationId, by, what));
   }
 
-  async #then(operationId: string, command: Promise<CommandAnswer>): Promise<CommandAnswer> {
-    const answered = await command;
+  async #command(operationId: string, event: string, give: () => Promise<CommandAnswer>): Promise<CommandAnswer> {
+    const answered = await inCommand(this.env, operationId, event, give);
     this.#scheduler.changed(operationId);
     return answered;
   }

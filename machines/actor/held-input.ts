@@ -8,6 +8,7 @@ import { permit } from './effects/requests.ts';
 import { stampOf } from './environment.ts';
 import { type Issued, type Told, told } from './facts.ts';
 import { untilDefinite } from './keep.ts';
+import { PlainError, wordsOf } from './log.ts';
 import { askedOnChannel, openRound } from './question.ts';
 
 type News = (issued: Issued) => Promise<Told>;
@@ -26,6 +27,13 @@ const givenUpOn = (withdrawn: AbortSignal) => (error: unknown) => {
 
 /** A port that never gives a fitting answer must not be asked for ever. */
 const MAX_ASKS = 10;
+
+class NoFittingAnswer extends PlainError {
+  override readonly name = 'NoFittingAnswer';
+  constructor() {
+    super(`no fitting answer in ${MAX_ASKS} tries; the question stays open for others`);
+  }
+}
 
 export class HeldInput {
   #channel: InputChannel | null = null;
@@ -102,7 +110,7 @@ export class HeldInput {
         level: 'error',
         event: 'approval.failed',
         operationId: round.operationId,
-        detail: { why: error.message },
+        detail: { why: wordsOf(error) },
       });
     });
   }
@@ -124,8 +132,7 @@ export class HeldInput {
       }
       refusal = answered.reason;
     }
-    if (!withdrawn.aborted)
-      throw new Error(`no fitting answer in ${MAX_ASKS} tries; the question stays open for others`);
+    if (!withdrawn.aborted) throw new NoFittingAnswer();
   }
 
   async deliver(reply: InputReply): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { LedgerUnavailable } from '../operation-ledger.ts';
 import type { Environment } from './environment.ts';
 import type { Told } from './facts.ts';
+import { wordsOf } from './log.ts';
 import type { Applied, ApplyOptions, Opened } from './store.ts';
 
 const RETRY_MS = 500;
@@ -21,7 +22,7 @@ export async function untilDefinite<T>(
       return await step();
     } catch (error) {
       if (!(error instanceof LedgerUnavailable) || stopping.aborted) throw error;
-      env.log({ level: 'warn', event: 'fact.kept', operationId, detail: { what, why: error.message } });
+      env.log({ level: 'warn', event: 'fact.kept', operationId, detail: { what, why: wordsOf(error) } });
       await env.clock.sleep(RETRY_MS, stopping);
     }
   }

@@ -10,6 +10,7 @@ import { describedDefinition } from '../tool-operation/descriptions.ts';
 import type { ToolCall } from './call.ts';
 import { type Executor, OperationParked } from './executor.ts';
 import { untilDefinite } from './keep.ts';
+import { wordsOf } from './log.ts';
 import { finalOutcome, type TerminalOutcome } from './outcome.ts';
 import type { Opened } from './store.ts';
 
@@ -97,7 +98,7 @@ export function createOperationLogic({ executor, failWhenParked = true }: Operat
             untilDefinite(executor.env, id, 'cancel', stop.signal, () => executor.cancel(id, 'parent', reason)),
           )
           .catch((error: Error) =>
-            executor.env.log({ level: 'error', event: 'cancel.lost', detail: { why: error.message } }),
+            executor.env.log({ level: 'error', event: 'cancel.lost', detail: { why: wordsOf(error) } }),
           );
       });
       void attend(executor, state, failWhenParked, stop.signal, tell, found).catch((error: unknown) =>

@@ -9,6 +9,7 @@ import { EPOCH_RAISED, LedgerIncompatible, LedgerUnavailable } from '../operatio
 import { Agenda } from './agenda.ts';
 import { FAULT_MS, OperationDrive } from './drive.ts';
 import type { Environment } from './environment.ts';
+import { wordsOf } from './log.ts';
 import { reclaimOwn } from './reclaim.ts';
 import { Spread } from './spread.ts';
 import { EpochIsOver } from './tenure.ts';
@@ -143,6 +144,11 @@ export class Scheduler {
     return Math.min(...scopes.map((scope) => this.#spread.patienceMs(partition, scope)));
   }
 
+  /** Operations in hand. */
+  get driven(): number {
+    return this.#drives.size;
+  }
+
   get #isFull(): boolean {
     return this.#drives.size >= this.options.concurrency;
   }
@@ -198,7 +204,7 @@ export class Scheduler {
         if (away) env.log({ level: 'info', event: 'ledger.back' });
         away = false;
       } catch (error) {
-        if (!away) env.log({ level: 'error', event: 'ledger.away', detail: { why: (error as Error).message } });
+        if (!away) env.log({ level: 'error', event: 'ledger.away', detail: { why: wordsOf(error) } });
         away = true;
       }
       await this.#rest(away);
@@ -286,7 +292,7 @@ export class Scheduler {
           else if (round % SWEEP_EVERY === 0) await this.#sweep((partition) => this.#spread.isFirst(partition));
         }
       } catch (error) {
-        env.log({ level: 'debug', event: 'housekeeping.failed', detail: { why: (error as Error).message } });
+        env.log({ level: 'debug', event: 'housekeeping.failed', detail: { why: wordsOf(error) } });
       }
       await env.clock.sleep(Math.min(HOUSEKEEPING_MS, processTimeoutMs / 3), this.#stop.signal);
     }
@@ -319,7 +325,7 @@ export class Scheduler {
       level: 'error',
       event: known ? 'drive.stopped' : 'drive.failed',
       operationId: record.operationId,
-      detail: { why: error instanceof Error ? error.message : String(error) },
+      detail: { why: wordsOf(error) },
     });
   }
 

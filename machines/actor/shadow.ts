@@ -8,6 +8,7 @@ import { readRules, ruleOf } from '../rollout/rules.ts';
 import { compare, type OrdinaryOutcome, ordinarySide, recordOrdinary } from '../shadow/comparison.ts';
 import type { ToolCall } from './call.ts';
 import type { Executor } from './executor.ts';
+import { wordsOf } from './log.ts';
 import type { Route } from './routes.ts';
 
 /** Reads the outcome of an ordinary call; `null`: there is nothing to compare. */
@@ -105,7 +106,7 @@ export class Shadows {
   #kept(about: string, work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const { log } = this.executor.env;
-      log({ level: 'warn', event: 'shadow.failed', detail: { about, why: String(error).slice(0, 500) } });
+      log({ level: 'warn', event: 'shadow.failed', detail: { about, why: wordsOf(error) } });
     });
   }
 }

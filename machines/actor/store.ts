@@ -25,8 +25,16 @@ import {
   statePath,
   writeSnapshot,
 } from '../tool-operation/snapshot.ts';
+import { uncertaintyOf } from '../tool-operation/uncertainty.ts';
 import { type Log, silent } from './log.ts';
 import { type TakenOver, takeOver } from './older-history.ts';
+import {
+  measureCommit,
+  measureLostRace,
+  measureRefusal,
+  measureRefusedAcceptance,
+  NOT_LISTENING,
+} from './telemetry/measure.ts';
 import { EpochIsOver } from './tenure.ts';
 
 /** A committed record, opened. */
@@ -188,6 +196,7 @@ export class OperationStore {
         continue;
       }
       if (committed) {
+        measureCommit(opened, committed, applied);
         for (const listener of this.#committed) listener(committed, from);
         // A step that came first; to begin it was all that this event wanted.
         if (over?.kind !== 'first' || over.event.type === event.type) return { kind: 'taken', opened: committed, from };
@@ -238,12 +247,14 @@ export class OperationStore {
         ? null
         : { at: event.at, event: event.type, from, to: state, executor: this.options.executorId, ...noteOf(event) },
     };
+    const uncertainty = { before: uncertaintyOf(from), after: uncertaintyOf(state) };
     const releaseLease = options.releaseWhen?.(next, event.at) ?? false;
     const answer =
       final && event.type === 'terminal.accept'
         ? await this.#accept(step, record, event, next)
         : await this.#ledger.commit({
             ...step,
+            ...(uncertainty.before === null && uncertainty.after === null ? {} : { uncertainty }),
             expectedRevision: record.revision,
             // What is taken over is not sent by anybody: it lets nothing be created.
             ...(owedEffect(next) === 'submit' && state !== from && olderHistory === undefined
@@ -277,13 +288,19 @@ export class OperationStore {
         throw new EpochIsOver(context.executionEpoch, answer.epoch);
       case 'duplicate':
         // Somebody else accepted it first: a lost race, if the record says so too.
-        if ((await this.load(record.operationId))?.snapshot.status === 'done') return null;
+        if ((await this.load(record.operationId))?.snapshot.status === 'done') {
+          measureLostRace(context, event);
+          return null;
+        }
+        measureRefusedAcceptance(context, answer.kind);
         throw new Error(`the ledger refused the acceptance of ${record.operationId}: it has a receipt already`);
       case 'mismatch':
+        measureRefusedAcceptance(context, answer.field);
         throw new Error(
           `the ledger refused the acceptance of ${record.operationId}: field ${answer.field} does not match`,
         );
       default:
+        measureLostRace(context, event);
         this.#log({
           level: 'debug',
           event: 'commit.race-lost',
@@ -313,7 +330,8 @@ export class OperationStore {
 
   #countRefusal(opened: Opened, event: OperationEvent): Refusal {
     const refusal = explainRefusal(this.#machine, opened.snapshot, event);
-    for (const guard of refusal.guards.length > 0 ? refusal.guards : ['notListening']) {
+    measureRefusal(opened.snapshot.context, refusal);
+    for (const guard of refusal.guards.length > 0 ? refusal.guards : [NOT_LISTENING]) {
       this.#refused.set(guard, (this.#refused.get(guard) ?? 0) + 1);
     }
     this.#log({

@@ -1,8 +1,9 @@
 /** The execution epoch that an executor works under, and whether it is over (R3). */
 import type { OperationLedger } from '../operation-ledger.ts';
+import { PlainError } from './log.ts';
 
 /** The record, or the ledger, belongs to a newer execution epoch: this executor may read it, and nothing else. */
-export class EpochIsOver extends Error {
+export class EpochIsOver extends PlainError {
   override readonly name = 'EpochIsOver';
   constructor(
     own: number,

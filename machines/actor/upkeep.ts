@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { READER_VERSION } from '../tool-operation/context.ts';
 import type { Environment } from './environment.ts';
+import { wordsOf } from './log.ts';
 import { purge, Retention } from './retention.ts';
 
 /** How often the switch is looked at, ms. An older one is harmless: every executor reads what it makes this one write. */
@@ -70,7 +71,7 @@ export class Upkeep {
     try {
       await work();
     } catch (error) {
-      env.log({ level: 'warn', event: `upkeep.${what}-failed`, detail: { why: (error as Error).message } });
+      env.log({ level: 'warn', event: `upkeep.${what}-failed`, detail: { why: wordsOf(error) } });
     }
   }
 }

@@ -7,6 +7,7 @@ import { readStatus } from './effects/poll.ts';
 import { taskRef } from './effects/requests.ts';
 import { type Environment, issuedNow } from './environment.ts';
 import { applyKept } from './keep.ts';
+import { wordsOf } from './log.ts';
 import type { Opened } from './store.ts';
 
 /** So many tasks are watched at once; all others are polled, as all are where nothing is pushed. */
@@ -63,8 +64,7 @@ export class Watches {
       } while (this.#reading.get(operationId) && this.#watched.has(operationId));
     } catch (error) {
       // The next poll reads what this one would have.
-      const why = (error as Error).message;
-      this.env.log({ level: 'debug', event: 'hint.lost', operationId, detail: { why } });
+      this.env.log({ level: 'debug', event: 'hint.lost', operationId, detail: { why: wordsOf(error) } });
     } finally {
       this.#reading.delete(operationId);
     }

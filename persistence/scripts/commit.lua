@@ -1,7 +1,8 @@
 #!lua
 -- Compare-and-set on the revision. The owner of the lease keeps it, unless it gives it back; a step by anybody else
 -- leaves the lease alone and makes the record due when it says, so that the owner picks the step up.
--- KEYS  1..5 of a step  6 switches
+-- KEYS  1..5 of a step  6 switches; where the outcome was unknown before the step, or is after it:
+--       7 where it is not marked as unknown any more  8 where it is from now on
 -- ARGV  1..16 of a step  17 expected revision  18 who makes the step as owner or ''  19 '1': give the lease back
 --       20 adapter under which the step lets something be created, or ''  21.. payloads
 --       Its sender says what it means to do with a record of an older history.
@@ -29,4 +30,8 @@ local keep = owner and ARGV[19] ~= '1'
 write_step(revision, ARGV[7], 21)
 if owner and not keep then redis.call('HSET', KEYS[1], 'own', '', 'unt', '') end
 enter_due(ARGV[7], keep and held[4] or ARGV[7])
+if KEYS[7] then redis.call('ZREM', KEYS[7], ARGV[2]) end
+if KEYS[8] and not redis.call('ZSCORE', KEYS[8], ARGV[2]) then
+  redis.call('ZADD', KEYS[8], text(clock()), ARGV[2])
+end
 return { 'committed', revision }

@@ -1,6 +1,7 @@
 #!lua
 -- Leases ready rows of one partition to a consumer. The last lease of a consumer is kept, to answer a repetition alike.
 -- KEYS  1 ready rows  2 ready queue  3 consumers' leases  4 consumers' last lease  5 receipts
+--       6 being delivered
 -- ARGV  1 now  2 token  3 consumer  4 limit  5 lease ms
 -- Reply {operation id, receipt, ...}
 
@@ -26,6 +27,10 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', text(now), 'LIM
   -- A row without a receipt is a finding of the audit, never something to consume.
   if receipt and redis.call('HGET', KEYS[1], id) then
     redis.call('HSET', KEYS[3], id, lease)
+    -- Since when it waits is in the queue until it is first leased, and here afterwards.
+    if not redis.call('ZSCORE', KEYS[6], id) then
+      redis.call('ZADD', KEYS[6], redis.call('ZSCORE', KEYS[2], id), id)
+    end
     reply[#reply + 1] = id
     reply[#reply + 1] = receipt
     leased = leased .. ' ' .. id

@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { statechartMermaid } from '../../visualizer/statechart.ts';
+import { telemetryTables } from '../../visualizer/telemetry-tables.ts';
 import { freePort } from '../support/scripted-server.ts';
 
 const run = promisify(execFile);
@@ -22,6 +23,11 @@ describe('README', () => {
   it('shows the statechart as the machine is', () => {
     const [, picture] = /```mermaid\n([\s\S]*?)\n```/.exec(readme) ?? [];
     expect(picture).toBe(statechartMermaid());
+  });
+
+  it('names what is measured and traced as the code does', () => {
+    const [, tables] = /<!-- telemetry:[^>]*-->\n([\s\S]*?)\n<!-- \/telemetry -->/.exec(readme) ?? [];
+    expect(tables).toBe(telemetryTables());
   });
 
   it('names only commands that exist', () => {

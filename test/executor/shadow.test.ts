@@ -197,9 +197,9 @@ describe.each(LEDGERS)('shadows on the %s ledger', (kind) => {
           value,
         );
       }
-      await said(rejecting, 'shadow.failed', 'no ledger today');
+      await said(rejecting, 'shadow.failed', 'Error');
       await said(plain, 'shadow.none', 'cannot be reached');
-      await said(plain, 'shadow.failed', 'cannot read that');
+      await said(plain, 'shadow.failed', 'returned');
     },
   );
 

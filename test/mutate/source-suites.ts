@@ -15,13 +15,13 @@ const PARTS: Readonly<Record<string, string>> = {
   accept: '(accept|shadows)',
   acknowledge: 'history',
   prelude: 'history',
-  'ack-ready': 'outbox',
-  'lease-ready': 'outbox',
+  'ack-ready': '(outbox|vitals)',
+  'lease-ready': '(outbox|vitals)',
   audit: 'audit',
   claim: 'leases',
   release: 'leases',
   renew: 'leases',
-  commit: '(commit|leases|history)',
+  commit: '(commit|leases|history|vitals)',
   create: '(create|leases|sides)',
   load: 'create',
   open: '(opening|shadows)',
@@ -38,6 +38,8 @@ const PARTS: Readonly<Record<string, string>> = {
   'purge-tombstones': 'retention',
   'raise-meta': 'layouts',
   waiting: 'processes',
+  vitals: 'vitals',
+  certain: 'vitals',
 };
 
 export function suitesOfScript(file: string): readonly Suite[] {

@@ -595,6 +595,97 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       });
     });
 
+    describe('vitals', () => {
+      const NONE = { count: 0, oldestAgeMs: 0 };
+      const revisions = new Map<string, number>();
+      const moves = async (
+        operationId: string,
+        state: string,
+        uncertainty?: NonNullable<Parameters<typeof step>[1]>['uncertainty'],
+      ) => {
+        const revision = revisions.get(operationId) ?? 1;
+        const expectedRevision = String(revision);
+        const change = { state, ...(uncertainty === undefined ? {} : { uncertainty }) };
+        const answer = await ledger.commit({ ...step(operationId, change), expectedRevision });
+        expect(answer.kind).toBe('committed');
+        revisions.set(operationId, revision + 1);
+      };
+
+      it('G5: says since when the oldest outcome is unknown, however often the step is repeated', async () => {
+        expect(await ledger.vitals()).toEqual({ open: NONE, parked: NONE, readyAgeMs: 0 });
+        const [first, second] = [await create(), await create()];
+        await moves(first, 'SUBMISSION_UNKNOWN', { before: null, after: 'open' });
+        clock += 500;
+        await moves(second, 'CLASSIFYING_NOT_FOUND', { before: null, after: 'open' });
+        await moves(first, 'SUBMISSION_UNKNOWN', { before: 'open', after: 'open' });
+        clock += 200;
+        expect(await ledger.vitals()).toMatchObject({ open: { count: 2, oldestAgeMs: 700 }, parked: NONE });
+        await moves(first, 'PARKED.watching', { before: 'open', after: 'parked' });
+        clock += 100;
+        expect(await ledger.vitals()).toMatchObject({
+          open: { count: 1, oldestAgeMs: 300 },
+          parked: { count: 1, oldestAgeMs: 100 },
+        });
+        await moves(second, 'WORKING.polling', { before: 'open', after: null });
+        await moves(first, 'CLASSIFYING_NOT_FOUND', { before: 'parked', after: 'open' });
+        expect(await ledger.vitals()).toMatchObject({ open: { count: 1, oldestAgeMs: 0 }, parked: NONE });
+        await moves(first, 'PARKED.idle', { before: 'open', after: 'parked' });
+        await moves(first, 'CONCLUDING.givenUp', { before: 'parked', after: null });
+        expect(await ledger.vitals()).toMatchObject({ open: NONE, parked: NONE });
+      });
+
+      it('G5: a mark that an older executor left behind is cleared away, and no other', async () => {
+        const operations = [await create(), await create(), await create()] as const;
+        for (const operationId of operations.slice(0, 2)) {
+          await moves(operationId, 'PARKED.idle', { before: null, after: 'parked' });
+          clock += 100;
+        }
+        await moves(operations[2], 'SUBMISSION_UNKNOWN', { before: null, after: 'open' });
+        await moves(operations[0], 'WORKING.polling');
+        await moves(operations[2], 'WORKING.polling');
+        expect(await ledger.vitals()).toMatchObject({ open: NONE, parked: { count: 1, oldestAgeMs: 100 } });
+        const keys = new Keys(NAMESPACE).partition(Number(operations[1].slice(1, 3)));
+        const host = await store.host();
+        const cleared = [keys.operation(operations[1]), keys.unknown, keys.parked];
+        expect(await host.run('certain', cleared, [String(clock), operations[1], '1'])).toBe(0);
+        expect(await ledger.vitals()).toMatchObject({ parked: { count: 1, oldestAgeMs: 100 } });
+        await host.close();
+      });
+
+      it('G6: says how long the oldest row waits, also while it is leased again and again', async () => {
+        const [first, second] = [await create(), await create()];
+        await ledger.acceptTerminal(acceptStep(first, '1'));
+        clock += 400;
+        await ledger.acceptTerminal(acceptStep(second, '1'));
+        clock += 100;
+        expect((await ledger.vitals()).readyAgeMs).toBe(500);
+        for (const consumer of ['a', 'b']) {
+          expect(await ledger.leaseReady(consumer, 10, 1000)).toHaveLength(2);
+          expect((await ledger.vitals()).readyAgeMs).toBe(consumer === 'a' ? 500 : 2500);
+          clock += 2000;
+        }
+        const rows = await ledger.leaseReady('c', 10, 1000);
+        for (const row of rows.filter(({ operationId }) => operationId === first)) await ledger.ackReady(row, 'c');
+        expect((await ledger.vitals()).readyAgeMs).toBe(4100);
+        for (const row of rows.filter(({ operationId }) => operationId === second)) await ledger.ackReady(row, 'c');
+        expect((await ledger.vitals()).readyAgeMs).toBe(0);
+      });
+
+      it('G6: a row that a consumer of the release before acknowledged waits no more', async () => {
+        const operationId = await create();
+        await ledger.acceptTerminal(acceptStep(operationId, '1'));
+        const [row] = (await ledger.leaseReady('c', 10, 1000)) as [ReadyRow];
+        const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
+        const host = await store.host();
+        const before = [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed, keys.settled, keys.gone];
+        const args = [String(clock), operationId, row.token, 'c'];
+        expect(await runOnHistory(host, keys, 'ack-ready', before, args)).toBe(1);
+        clock += 1000;
+        expect((await ledger.vitals()).readyAgeMs).toBe(0);
+        await host.close();
+      });
+    });
+
     describe('outbox', () => {
       const accept = async (): Promise<string> => {
         const operationId = await create();
@@ -645,7 +736,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
             host,
             keys,
             'lease-ready',
-            [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
+            [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts, keys.delivering],
             [String(clock), token, 'c', '5', '1000'],
           );
         const first = await lease('token-1');
@@ -664,7 +755,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
             host,
             keys,
             'lease-ready',
-            [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
+            [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts, keys.delivering],
             [String(clock), 'token', 'c', '5', '1000'],
           );
         expect(await lease()).toHaveLength(2);
@@ -672,7 +763,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
           host,
           keys,
           'ack-ready',
-          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed, keys.settled],
+          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed, keys.settled, keys.delivering],
           [String(clock), operationId, 'token', 'c'],
         );
         expect(acknowledged).toBe(1);
@@ -687,7 +778,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
           host,
           keys,
           'lease-ready',
-          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts],
+          [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumers, keys.receipts, keys.delivering],
           [String(clock), 'token', 'idle', '5', '1000'],
         );
         expect(leased).toEqual([]);

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { canonicalJson, type Json } from '../../../machines/digest.ts';
+import { requestSpan, type TracedRequest } from '../../../machines/telemetry/request.ts';
 import { readBody } from './body.ts';
 import type { Reply } from './reply.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -55,7 +56,14 @@ export class HttpLink {
         reason: 'the caller stopped waiting before the request was written',
       });
     }
-    return new Promise((resolve) => this.#exchange(what, options, resolve));
+    const traced = this.#traced(what);
+    return new Promise<Reply>((resolve) => this.#exchange(what, options, traced.carried, resolve)).then((reply) => {
+      if (reply.kind === 'json' || reply.kind === 'other') {
+        const attributes = { 'http.response.status_code': reply.status };
+        traced.end(reply.status < 400 ? { attributes } : { attributes, errorType: String(reply.status) });
+      } else traced.end({ errorType: reply.kind });
+      return reply;
+    });
   }
 
   /** Stops listening. No cancel: the operations go on (B14). */
@@ -65,7 +73,24 @@ export class HttpLink {
     this.#agent.destroy();
   }
 
-  #exchange(what: HttpRequest, options: SendOptions, resolve: (reply: Reply) => void): void {
+  /** As OpenTelemetry's conventions for HTTP clients name it, without the URL: it holds the operation's name, and arguments. */
+  #traced({ method }: HttpRequest): TracedRequest {
+    const { hostname, port, protocol } = this.#base;
+    const attributes = () => ({
+      'http.request.method': method,
+      'server.address': hostname,
+      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+    });
+    return requestSpan(method, attributes, null);
+  }
+
+  /** `trace`: the headers of W3C Trace Context. */
+  #exchange(
+    what: HttpRequest,
+    options: SendOptions,
+    trace: TracedRequest['carried'],
+    resolve: (reply: Reply) => void,
+  ): void {
     const body = what.body === undefined ? undefined : canonicalJson(what.body);
     const secure = this.#base.protocol === 'https:';
     let written = false;
@@ -104,7 +129,7 @@ export class HttpLink {
 
     const request = (secure ? https : http).request(this.#urlOf(what), {
       method: what.method,
-      headers: { ...this.#headersOf(body), ...what.headers },
+      headers: { ...trace, ...this.#headersOf(body), ...what.headers },
       // On a connection that was used before, a reset says nothing about the request.
       agent: options.late === undefined ? this.#agent : false,
     });

@@ -3,9 +3,11 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { isJSONRPCErrorResponse, isJSONRPCRequest, isJSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
 import { jsonProblem } from '../../../machines/digest.ts';
+import type { TraceContext } from '../../../machines/telemetry/trace-context.ts';
 import { Call, type CallOptions, errorCode } from './call.ts';
 import { currentExchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
+import { requestOf } from './traced.ts';
 
 /** How many answers that nobody waits for may be on their way at once: a server that asks faster than it reads gets none. */
 const MAX_ANSWERS_UNDER_WAY = 64;
@@ -80,6 +82,7 @@ export class Connection {
   /** Sends a request once and says how it ended. Never throws. */
   request(method: string, params: object, options: CallOptions): Promise<Reply> {
     const id = this.#nextId++;
+    const traced = requestOf(method, params, id, this.#overHttp);
     const call = new Call(options, this.#graceMs, () => this.#calls.delete(id));
     this.#calls.set(id, call);
     if (this.#closed || this.#gone !== null) {
@@ -87,15 +90,16 @@ export class Connection {
     } else if (options.signal?.aborted) {
       call.giveUp('the caller stopped waiting');
     } else {
-      this.#send(call, { jsonrpc: '2.0', id, method, params: this.#enveloped(params) });
+      this.#send(call, { jsonrpc: '2.0', id, method, params: this.#enveloped(params, traced.carried) });
     }
+    if (traced.ended !== null) void call.reply.then(traced.ended);
     return call.reply;
   }
 
-  #enveloped(params: object): Record<string, unknown> {
-    if (this.#envelope === undefined) return { ...params };
+  #enveloped(params: object, carried: Partial<TraceContext>): Record<string, unknown> {
+    if (this.#envelope === undefined && carried.traceparent === undefined) return { ...params };
     const meta: unknown = Reflect.get(params, '_meta');
-    return { ...params, _meta: { ...(typeof meta === 'object' ? meta : {}), ...this.#envelope } };
+    return { ...params, _meta: { ...carried, ...(typeof meta === 'object' ? meta : {}), ...this.#envelope } };
   }
 
   /** `notifications/initialized`. On HTTP the transport opens its standing stream from here: it belongs to no request. */

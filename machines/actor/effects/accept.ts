@@ -5,6 +5,7 @@ import { outcomeOf } from '../../tool-operation/receipt.ts';
 import type { OperationDrive } from '../drive.ts';
 import { type GuardedOutput, type OutputGuard, type OutputVerdict, stampOf } from '../environment.ts';
 import { storable } from '../facts.ts';
+import { PlainError } from '../log.ts';
 import type { RunEffect } from './index.ts';
 import { taskRef } from './requests.ts';
 import { openPayload } from './result.ts';
@@ -80,7 +81,7 @@ async function judgeOutput(
 }
 
 /** A guard that says nothing has not refused either: the acceptance is tried again later, as after any fault of ours. */
-class GuardTimeout extends Error {
+class GuardTimeout extends PlainError {
   override readonly name = 'GuardTimeout';
   constructor(index: number, ms: number) {
     super(`output guard ${index + 1} gave no verdict within ${ms} ms: nothing is accepted, it is asked again later`);

@@ -3,6 +3,7 @@ import type { ToolOperationContext } from '../../tool-operation/context.ts';
 import { stampOf } from '../environment.ts';
 import { type Issued, type Told, told } from '../facts.ts';
 import { type Asked, askedBefore, askedWithStatus, keyDigest } from '../question.ts';
+import { measurePoll } from '../telemetry/measure.ts';
 import type { RunEffect } from './index.ts';
 import { noteSession, patience, permit, type Reader, sessionOf, taskRef } from './requests.ts';
 
@@ -15,6 +16,7 @@ export async function readStatus(drive: Reader, issued: Issued, signal: AbortSig
   const session = await sessionOf(drive);
   await permit(drive, signal);
   if (signal.aborted) return [];
+  measurePoll(context);
   const outcome = await session.status(taskRef(context), patience(drive, signal));
   if (signal.aborted && outcome.kind === 'unknown') return [];
   const sessionChanged = env.connections.sessionChanged(context);

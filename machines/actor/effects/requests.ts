@@ -7,6 +7,7 @@ import type { OperationDrive } from '../drive.ts';
 import type { Environment, Rate } from '../environment.ts';
 import { untilDefinite } from '../keep.ts';
 import { Line } from '../line.ts';
+import { measurePlace } from '../telemetry/measure.ts';
 
 const StoredRequest = z.strictObject({ tool: z.string(), arguments: z.json(), ttlMs: z.number().nullable() });
 
@@ -25,9 +26,12 @@ const takenAt = new WeakMap<Reader, number>();
 /** Waits for a place in the rate of this server, shared by all executors (B8). A cancel gets the next one (G4). */
 export async function permit(drive: Reader, signal: AbortSignal, lane?: 'next'): Promise<void> {
   const take = lane === 'next' ? nextPlace : placeInLine;
+  const askedAt = drive.env.clock.monotonic();
   // Late twice in a row: it is the ledger that is slow.
   if (!(await take(drive, signal))) await take(drive, signal);
-  takenAt.set(drive, drive.env.clock.monotonic());
+  const at = drive.env.clock.monotonic();
+  takenAt.set(drive, at);
+  measurePlace(drive.context, at - askedAt);
 }
 
 /** Right before sending what had its permit before the commit. */
