@@ -47,7 +47,9 @@ export interface PartitionKeys {
 /** The version of everything that stands under the keys. */
 export const SCHEMA = '1';
 /** The newest layout of the keys that this release knows: migrations lead from one to the next. */
-export const LAYOUT = 2;
+export const LAYOUT = 3;
+/** Since this layout records are packed; who does not know it must not find one. */
+export const PACKED_LAYOUT = 3;
 
 export class Keys {
   readonly #namespace: string;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Claim, LedgerRegressed, type OperationLedger, type StoredRecord } from '../machines/operation-ledger.ts';
-import { claimed, optionalText, released, renewed } from './replies.ts';
+import { claimed, loaded, released, renewed } from './replies.ts';
 import { wholeMs } from './steps.ts';
 import type { Store } from './store.ts';
 
@@ -29,6 +29,7 @@ export class Leases {
    * answered also when a partition could not be asked: that one is due to be asked again.
    */
   async claimDue(ask: ClaimAsk): Promise<Claim> {
+    await this.#store.refuseOlderLayout();
     const records: StoredRecord[] = [];
     const regressed = new Map<number, LedgerRegressed>();
     const nextDue = new Map<number, number>();
@@ -134,8 +135,9 @@ export class Leases {
   async #leaseKeys(operationId: string): Promise<string[] | null> {
     const partition = this.#store.partitionOf(operationId);
     const op = partition.operation(operationId);
-    const scope = await this.#store.write(optionalText, { script: 'read', keys: [op], args: ['scope'] });
-    return scope === null ? null : [op, partition.due(scope)];
+    const keys = [op, partition.tombstones];
+    const found = await this.#store.write(loaded, { script: 'load', keys, args: [operationId] });
+    return found.length === 8 ? [op, partition.due(found[3])] : null;
   }
 }
 

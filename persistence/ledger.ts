@@ -15,9 +15,12 @@ import { BEGINNING, indexPage, type Place } from './index-pages.ts';
 import { type PartitionKeys, partitionName } from './keys.ts';
 import { Leases } from './leases.ts';
 import { Migrations } from './migrations.ts';
+import { historyOf } from './operation-history.ts';
 import { Outbox } from './outbox.ts';
+import { unpack } from './packing.ts';
 import { Processes } from './processes.ts';
-import { historyEntry, loaded, milliseconds, optionalText, pairs, text, texts, toRecord } from './replies.ts';
+import { payloadTag } from './record-form.ts';
+import { loaded, milliseconds, optionalStoredText, optionalText, text, toRecord } from './replies.ts';
 import { Retention } from './retention.ts';
 import { Rollouts } from './rollouts.ts';
 import type { Durability } from './script-host.ts';
@@ -125,7 +128,7 @@ export class ScriptLedger implements OperationLedger {
   }
 
   readPayload(operationId: string, digest: string): Promise<string | null> {
-    return this.#readField(this.#store.partitionOf(operationId).payloads(operationId), digest);
+    return this.#payload(operationId, digest);
   }
 
   readReceipt(operationId: string): Promise<string | null> {
@@ -133,9 +136,7 @@ export class ScriptLedger implements OperationLedger {
   }
 
   async readHistory(operationId: string): Promise<readonly HistoryEntry[]> {
-    const keys = [this.#store.partitionOf(operationId).history(operationId)];
-    const entries = pairs(await this.#store.read(texts, { script: 'entries', keys, args: [] }));
-    return entries.sort(([a], [b]) => Number(a) - Number(b)).map(([, entry]) => historyEntry.parse(JSON.parse(entry)));
+    return historyOf(this.#store, operationId);
   }
 
   /** Partition by partition, oldest first in each. */
@@ -150,7 +151,7 @@ export class ScriptLedger implements OperationLedger {
       const partition = this.#store.partitions[number] as PartitionKeys;
       const { operationIds, next } = await indexPage(this.#store, partition, place, wanted);
       for (const record of await Promise.all(operationIds.map((operationId) => this.load(operationId)))) {
-        if (record) operations.push(summaryOf(record));
+        if (record) operations.push(record);
       }
       if (next !== null) return { operations, cursor: cursorOf(number, next) };
     }
@@ -308,13 +309,17 @@ export class ScriptLedger implements OperationLedger {
     return this.#store.close();
   }
 
+  async #payload(operationId: string, digest: string): Promise<string | null> {
+    const partition = this.#store.partitionOf(operationId);
+    const keys = [partition.operation(operationId), partition.payloads(operationId)];
+    const args = [payloadTag(digest), digest];
+    const stored = await this.#store.read(optionalStoredText, { script: 'payload', keys, args });
+    return stored === null ? null : unpack(stored, operationId);
+  }
+
   #readField(key: string, field: string): Promise<string | null> {
     return this.#store.read(optionalText, { script: 'read', keys: [key], args: [field] });
   }
-}
-
-function summaryOf({ operationId, state, revision, dueAt, snapshot }: StoredRecord): OperationSummary {
-  return { operationId, state, revision, dueAt, snapshot };
 }
 
 const cursorOf = (partition: number, { score, operationId }: Place): string => `${partition}:${score}:${operationId}`;

@@ -2,7 +2,9 @@ import type { LedgerLayout, MigrationProgress } from '../machines/operation-ledg
 import { LedgerIncompatible } from '../machines/operation-ledger.ts';
 import { BEGINNING, indexPage, type Place } from './index-pages.ts';
 import { LAYOUT, type PartitionKeys } from './keys.ts';
-import { digits, historyEntry, optionalText, pairs, text, texts } from './replies.ts';
+import { historyOf } from './operation-history.ts';
+import { packBatch } from './pack-records.ts';
+import { digits, optionalText, pairs, text, texts } from './replies.ts';
 import type { Store } from './store.ts';
 
 const BATCH = 50;
@@ -16,6 +18,8 @@ interface Migration {
   readonly what: string;
   /** Executors of the release before may run meanwhile, and after it. */
   readonly safeWithOlder: boolean;
+  /** The layout counts as reached from the beginning: who does not know it stays out, and nothing is written in it before. */
+  readonly bars: boolean;
   /** One batch: everything that belongs to these operations. Answers the progress that holds. */
   batch(store: Store, partition: PartitionKeys, ids: readonly string[], from: string, to: string): Promise<string>;
 }
@@ -27,14 +31,22 @@ const MIGRATIONS: readonly Migration[] = [
     what: 'an index of what was consumed, so that retention finds what is old',
     // What an older executor has consumed after its partition was done only stays longer: `again` finds it.
     safeWithOlder: true,
+    bars: false,
     async batch(store, partition, ids, from, to) {
-      const ends = await Promise.all(ids.map((id) => lastChange(store, partition.history(id))));
+      const ends = await Promise.all(ids.map((id) => lastChange(store, id)));
       return store.write(text, {
         script: 'index-settled',
         keys: [partition.migration, partition.settled, partition.consumed],
         args: [from, to, ...ids.flatMap((id, i) => [id, ends[i] as string])],
       });
     },
+  },
+  {
+    to: 3,
+    what: 'records become one packed text each, with their history and small payloads',
+    safeWithOlder: false,
+    bars: true,
+    batch: packBatch,
   },
 ];
 
@@ -75,8 +87,13 @@ export class Migrations {
     const { layout } = await this.status();
     refuseNewerLayout(this.#store.namespace, layout);
     for (const migration of MIGRATIONS) {
-      if (layout >= migration.to && options.again !== true) continue;
+      if (migration.bars && layout < migration.to) {
+        for (const partition of this.#store.partitions) await this.#begin(migration, partition);
+        await this.#raise('layout', migration.to);
+      }
       for (const partition of this.#store.partitions) {
+        const isDone = stateOf(migration, await this.#progress(partition), layout) === 'done';
+        if (isDone && options.again !== true) continue;
         if (!(await this.#through(migration, partition, options))) return this.status();
       }
       await this.#raise('layout', migration.to);
@@ -97,6 +114,13 @@ export class Migrations {
   async #raise(name: 'layout' | 'writes', to: number): Promise<number> {
     const ask = { script: 'raise-meta', keys: [this.#store.keys.meta], args: [name, String(to)] } as const;
     return Number(await this.#store.write(digits, ask));
+  }
+
+  /** A partition that says nothing of a layout that is reached was made with it: so each says that it is under way. */
+  async #begin(migration: Migration, partition: PartitionKeys): Promise<void> {
+    const known = await this.#progress(partition);
+    if (known.startsWith(String(migration.to))) return;
+    await migration.batch(this.#store, partition, [], known, onTheWay(migration, BEGINNING));
   }
 
   /** `false`: stopped on the way. */
@@ -150,13 +174,9 @@ function stateOf(migration: Migration, progress: string, layout: number): 'waiti
 }
 
 /** When an operation changed for the last time, ms: when it ended, of one that is over. */
-async function lastChange(store: Store, history: string): Promise<string> {
-  const entries = pairs(await store.read(texts, { script: 'entries', keys: [history], args: [] }));
-  const [, last] = entries.reduce<readonly [number, string | null]>(
-    (latest, [revision, entry]) => (Number(revision) > latest[0] ? [Number(revision), entry] : latest),
-    [0, null],
-  );
+async function lastChange(store: Store, operationId: string): Promise<string> {
+  const last = (await historyOf(store, operationId)).at(-1);
   // Without a history it ages from now on.
-  if (last === null) return String(Number.MAX_SAFE_INTEGER);
-  return String(Math.max(0, Math.round(historyEntry.parse(JSON.parse(last)).at)));
+  if (last === undefined) return String(Number.MAX_SAFE_INTEGER);
+  return String(Math.max(0, Math.round(last.at)));
 }

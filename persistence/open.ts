@@ -82,11 +82,11 @@ export async function openLedger(address: string, options: LedgerOptions): Promi
       definiteWithinMs: options.openWithinMs ?? storeOptions.definiteWithinMs,
       seen: new SeenHistory('', null),
     });
-    const found = await agree(door, kind, partitions, defaultPartitions(address));
+    const { partitions: found, layout } = await agree(door, kind, partitions, defaultPartitions(address));
     // Only of a ledger that is there: a wrong address leaves no file behind.
     const where = isRedisAddress(address) ? publicAddress(address) : resolve(address);
     const seen = new SeenHistory(`${where} ${namespace}`, options.historyFile ?? null);
-    const store = new Store(host, found, { ...storeOptions, seen });
+    const store = new Store(host, found, { ...storeOptions, layout, seen });
     if (kind === 'shadow') await markShadow(store);
     return new ScriptLedger(store, kind, {
       snapshotBytes: options.maxSnapshotBytes ?? 1024 ** 2,
@@ -123,8 +123,13 @@ async function openHost(address: string, namespace: string, options: LedgerOptio
   return EmbeddedHost.open(resolve(address), attemptMs);
 }
 
+interface Agreed {
+  readonly partitions: number;
+  readonly layout: number;
+}
+
 /** Reads what the namespace was made with, or makes it. A store of another version is left untouched. */
-async function agree(store: Store, kind: LedgerKind, wanted: number | undefined, fallback: number): Promise<number> {
+async function agree(store: Store, kind: LedgerKind, wanted: number | undefined, fallback: number): Promise<Agreed> {
   const [schema, stored, found, layout] = await store.write(z.tuple([text, text, text, digits]), {
     script: 'open',
     keys: [store.keys.meta],
@@ -153,7 +158,7 @@ async function agree(store: Store, kind: LedgerKind, wanted: number | undefined,
       `the ledger "${store.namespace}" was made with ${partitions} partitions, not ${wanted}; it was left untouched. Leave the number out, or use another namespace`,
     );
   }
-  return partitions;
+  return { partitions, layout: Number(layout) };
 }
 
 /**

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import type { StoredRecord } from '../machines/operation-ledger.ts';
+import { withBody } from './record-form.ts';
 import { tombstone } from './tombstones.ts';
 
 /** The forms of the scripts' replies: what comes from a store is checked before anybody believes it. */
 export const text = z.string();
 export const texts = z.array(text);
 export const optionalText = text.nullable();
+/** Bytes: packed. */
+export const storedText = z.union([text, z.instanceof(Buffer)]);
+export const optionalStoredText = storedText.nullable();
 export const digits = z.string().regex(/^\d+$/);
 /** What a number can hold: more digits than that would be read as another number, or as none. */
 export const wholeNumber = digits.transform(Number).refine(Number.isSafeInteger);
@@ -14,13 +18,22 @@ export const flag = z.union([z.literal(0), z.literal(1)]).transform((value) => v
 
 const optionalMilliseconds = z.union([z.literal('').transform(() => null), milliseconds]);
 
-/** rev, snap, state, scope, due, own, lep, unt. */
-const recordFields = z.tuple([digits, text, text, text, optionalMilliseconds, text, digits, optionalMilliseconds]);
+/** rev, body (of a hash: snapshot), state of a hash, scope, due, own, lep, unt. */
+const recordFields = z.tuple([
+  digits,
+  storedText,
+  text,
+  text,
+  optionalMilliseconds,
+  text,
+  digits,
+  optionalMilliseconds,
+]);
 
 export function toRecord(operationId: string, fields: z.output<typeof recordFields>): StoredRecord {
-  const [revision, snapshot, state, scope, dueAt, owner, epoch, until] = fields;
+  const [revision, body, state, scope, dueAt, owner, epoch, until] = fields;
   const lease = owner === '' || until === null ? null : { owner, epoch, until };
-  return { operationId, revision, snapshot, state, scope, dueAt, lease };
+  return withBody({ operationId, revision, scope, dueAt, lease }, body, state);
 }
 
 export const loaded = z.union([z.tuple([]), z.tuple([tombstone]), recordFields]);
@@ -68,6 +81,8 @@ export const accepted = z.union([
       'resultDigest',
     ]),
   ]),
+  // The body of the record that does not match.
+  z.tuple([z.literal('mismatch'), z.instanceof(Buffer)]),
   missing,
   conflict,
   otherScope,

@@ -1,4 +1,5 @@
 import type { Json } from '../machines/digest.ts';
+import { isPacked, type Stored } from './packing.ts';
 import type { ScriptName } from './scripts.ts';
 
 /** What a kill, a power cut and a failover can lose. */
@@ -11,7 +12,8 @@ export interface Durability {
 
 /**
  * Runs the ledger's scripts, each as one atomic step. Two hosts exist: a Redis server, and a SQLite file with a Lua VM.
- * A rejection with `LedgerUnavailable` leaves open whether the script ran.
+ * Replies are texts, but for what is packed: that stays bytes. A rejection with `LedgerUnavailable` leaves open whether the script
+ * ran.
  */
 export interface ScriptHost {
   /**
@@ -21,7 +23,7 @@ export interface ScriptHost {
   run(
     script: ScriptName,
     keys: readonly string[],
-    args: readonly string[],
+    args: readonly Stored[],
     nudge?: string,
     confirm?: boolean,
   ): Promise<unknown>;
@@ -30,3 +32,6 @@ export interface ScriptHost {
   durability(): Promise<Durability>;
   close(): Promise<void>;
 }
+
+/** A text of a reply, or the bytes of what is packed. */
+export const textOf = (bytes: Buffer): Stored => (isPacked(bytes) ? bytes : bytes.toString('utf8'));

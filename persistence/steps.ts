@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { sha256 } from '../machines/digest.ts';
 import type {
   AcceptAnswer,
-  AcceptFields,
   CommitAnswer,
   CreateAnswer,
   NotCreated,
@@ -10,6 +9,8 @@ import type {
   Step,
 } from '../machines/operation-ledger.ts';
 import { adapterSwitch, type PartitionKeys } from './keys.ts';
+import { pack, type Stored } from './packing.ts';
+import { fieldsDigest, fieldTexts, mismatchIn, packBody, payloadArgs, shortCommand } from './record-form.ts';
 import { accepted, committed, created, toRecord } from './replies.ts';
 import type { Store } from './store.ts';
 
@@ -30,6 +31,7 @@ export class Steps {
 
   async create(step: Step, lease: { readonly owner: string; readonly ms: number } | null): Promise<CreateAnswer> {
     this.#checkSizes(step);
+    await this.#store.refuseOlderLayout();
     const partition = this.#store.partitionOf(step.operationId);
     const answer = await this.#store.write(created, {
       script: 'create',
@@ -45,7 +47,7 @@ export class Steps {
         lease?.owner ?? '',
         lease ? wholeMs(lease.ms) : '',
         switchOf(step),
-        ...payloadArgs(step),
+        ...payloadsOf(step),
       ],
       nudge: step.operationId,
       confirm: true,
@@ -66,6 +68,7 @@ export class Steps {
 
   async commit(step: Parameters<OperationLedger['commit']>[0]): Promise<CommitAnswer> {
     this.#checkSizes(step);
+    await this.#store.refuseOlderLayout();
     const partition = this.#store.partitionOf(step.operationId);
     const answer = await this.#store.write(committed, {
       script: 'commit',
@@ -76,7 +79,7 @@ export class Steps {
         step.leaseOwner ?? '',
         step.releaseLease ? '1' : '',
         switchOf(step),
-        ...payloadArgs(step),
+        ...payloadsOf(step),
       ],
       nudge: step.operationId,
       confirm: step.creates !== undefined,
@@ -99,6 +102,7 @@ export class Steps {
 
   async acceptTerminal(step: Parameters<OperationLedger['acceptTerminal']>[0]): Promise<AcceptAnswer> {
     this.#checkSizes(step);
+    await this.#store.refuseOlderLayout();
     const partition = this.#store.partitionOf(step.operationId);
     const [kind, value] = await this.#store.write(accepted, {
       script: 'accept',
@@ -112,11 +116,14 @@ export class Steps {
       args: [
         ...stepArgs(step),
         step.expectedRevision,
-        ...fieldArgs(step.expected),
+        fieldsDigest(step.expected),
         step.receipt,
         step.receiptId,
         sha256(step.receipt),
-        ...payloadArgs(step),
+        step.fields.requestDigest,
+        step.fields.terminalState,
+        ...fieldTexts(step.expected),
+        ...payloadsOf(step),
       ],
       nudge: step.operationId,
       confirm: true,
@@ -128,7 +135,7 @@ export class Steps {
       case 'duplicate':
         return { kind, receipt: value };
       case 'mismatch':
-        return { kind, field: value };
+        return { kind, field: typeof value === 'string' ? value : mismatchIn(value, step) };
       case 'scope':
         throw scopeChanged(step, value);
       default:
@@ -186,35 +193,22 @@ function uncertaintyKeys({ unknown, parked }: PartitionKeys, { uncertainty }: St
   }
 }
 
-/** ARGV 2..16 of a step. */
-function stepArgs(step: Step): string[] {
+/** ARGV 2..9 of a step. */
+function stepArgs(step: Step): Stored[] {
   return [
     step.operationId,
-    step.commandId,
-    step.snapshot,
-    step.state,
+    shortCommand(step.commandId),
+    packBody(step, step.operationId),
     step.scope,
     step.dueAt === null ? '' : wholeMs(step.dueAt),
-    step.history === null ? '' : JSON.stringify(step.history),
-    ...fieldArgs(step.fields),
+    step.history === null ? '' : pack(JSON.stringify(step.history), step.operationId),
+    fieldsDigest(step.fields),
+    step.fields.executionEpoch,
   ];
 }
 
-function fieldArgs(fields: AcceptFields): string[] {
-  return [
-    fields.callNode,
-    fields.requestDigest,
-    fields.taskId,
-    fields.toolVersion,
-    fields.executionEpoch,
-    fields.cancelGeneration,
-    fields.terminalState,
-    fields.resultDigest,
-  ];
-}
-
-function payloadArgs(step: Step): string[] {
-  return step.payloads.flatMap(({ digest, text }) => [digest, text]);
+function payloadsOf({ payloads, operationId }: Step): Stored[] {
+  return payloads.flatMap(({ digest, text }) => payloadArgs(digest, text, operationId));
 }
 
 /** What is later than the last time that can be written in digits is as good as that one. */

@@ -1,9 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import pRetry from 'p-retry';
 import type { z } from 'zod';
-import { LedgerRegressed, LedgerUnavailable } from '../machines/operation-ledger.ts';
+import { LedgerIncompatible, LedgerRegressed, LedgerUnavailable } from '../machines/operation-ledger.ts';
 import type { SeenHistory } from './history.ts';
-import { Keys, type PartitionKeys } from './keys.ts';
+import { Keys, LAYOUT, PACKED_LAYOUT, type PartitionKeys } from './keys.ts';
+import type { Stored } from './packing.ts';
+import { digits, optionalText } from './replies.ts';
 import type { ScriptHost } from './script-host.ts';
 import type { ScriptName } from './scripts.ts';
 
@@ -15,6 +17,8 @@ export interface StoreOptions {
   readonly now?: () => number;
   /** How long a step is sent again before its outcome is reported as unknown. */
   readonly definiteWithinMs: number;
+  /** The layout as it was found; default: the newest. */
+  readonly layout?: number;
   /** What was seen of the partitions' histories, outside of the store. */
   readonly seen: SeenHistory;
 }
@@ -23,7 +27,7 @@ export interface StoreOptions {
 export interface Ask {
   readonly script: ScriptName;
   readonly keys: readonly string[];
-  readonly args: readonly string[];
+  readonly args: readonly Stored[];
   readonly nudge?: string;
   /** The step must not be forgotten by a failover: `ScriptHost.run`. */
   readonly confirm?: boolean;
@@ -38,6 +42,7 @@ export class Store {
   readonly partitions: readonly PartitionKeys[];
   readonly #host: ScriptHost;
   readonly #options: StoreOptions;
+  #layout: number;
   readonly #closing = new AbortController();
 
   constructor(host: ScriptHost, partitions: number, options: StoreOptions) {
@@ -46,6 +51,7 @@ export class Store {
     this.partitions = Array.from({ length: partitions }, (_, partition) => this.keys.partition(partition));
     this.#host = host;
     this.#options = options;
+    this.#layout = options.layout ?? LAYOUT;
     // One signal for all steps that are being sent again.
     setMaxListeners(0, this.#closing.signal);
   }
@@ -66,6 +72,20 @@ export class Store {
       );
     }
     return keys;
+  }
+
+  /**
+   * Before a record is written, which executors of the release before could not read.
+   * @throws LedgerIncompatible the ledger has a layout that they go on with
+   */
+  async refuseOlderLayout(): Promise<void> {
+    if (this.#layout >= PACKED_LAYOUT) return;
+    const ask = { script: 'read', keys: [this.keys.meta], args: ['layout'] } as const;
+    this.#layout = Number(digits.parse((await this.write(optionalText, ask)) ?? '1'));
+    if (this.#layout >= PACKED_LAYOUT) return;
+    throw new LedgerIncompatible(
+      `the ledger "${this.namespace}" has layout ${this.#layout}, this version writes layout ${PACKED_LAYOUT}; it was left untouched. Stop the executors of the release before, then: toolop migrate`,
+    );
   }
 
   /** Runs a reading script once: who asks will ask again. */

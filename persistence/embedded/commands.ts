@@ -1,7 +1,7 @@
 import type Database from 'libsql';
-import type { CallCommand, CommandReply } from './lua.ts';
+import { type CallCommand, type CommandReply, WrongType } from './lua.ts';
 
-/** Hashes and sorted sets as tables. Everything is bytes, as in Redis (and this driver cuts texts at a NUL). */
+/** Hashes and sorted sets as tables; a text is a hash with one field that has no name. Everything is bytes, as in Redis (and this driver cuts texts at a NUL). */
 export const TABLES = `
   CREATE TABLE IF NOT EXISTS hash (
     key BLOB NOT NULL, field BLOB NOT NULL, value BLOB NOT NULL,
@@ -13,6 +13,8 @@ export const TABLES = `
   ) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS zset_by_score ON zset (key, score, member);
 `;
+
+const NAMELESS = Buffer.alloc(0);
 
 type Command = (args: readonly Buffer[]) => CommandReply;
 
@@ -58,6 +60,11 @@ export function createCommands(db: Database.Database): CallCommand {
 
   const commands: Readonly<Record<string, Command>> = {
     EXISTS: ([key]) => (exists(bytesOf(key)) === undefined ? 0 : 1),
+    GET: ([key]) => {
+      const text = get(bytesOf(key), NAMELESS);
+      if (text === null && exists(bytesOf(key)) !== undefined) throw new WrongType('WRONGTYPE the key holds no text');
+      return text;
+    },
     HDEL: ([key, name]) => removeField(bytesOf(key), bytesOf(name)),
     HGET: ([key, name]) => get(bytesOf(key), bytesOf(name)),
     HGETALL: ([key]) => entries(bytesOf(key)).flat() as Buffer[],
@@ -68,6 +75,10 @@ export function createCommands(db: Database.Database): CallCommand {
       return rest.length / 2;
     },
     HSTRLEN: ([key, name]) => (fieldSize(bytesOf(key), bytesOf(name)) as number | undefined) ?? 0,
+    SET: ([key, text]) => {
+      removeFields(bytesOf(key));
+      return setField(bytesOf(key), NAMELESS, bytesOf(text));
+    },
     TIME: () => {
       const now = Date.now();
       return [Buffer.from(String(Math.floor(now / 1000))), Buffer.from(String((now % 1000) * 1000))];

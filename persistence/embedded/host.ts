@@ -1,6 +1,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type Database from 'libsql';
 import { LedgerUnavailable } from '../../machines/operation-ledger.ts';
+import type { Stored } from '../packing.ts';
 import type { Durability, ScriptHost } from '../script-host.ts';
 import { loadScripts, type ScriptName } from '../scripts.ts';
 import { Changes } from './changes.ts';
@@ -15,7 +16,7 @@ const BATCH = 32;
 interface Job {
   readonly script: ScriptName;
   readonly keys: readonly string[];
-  readonly args: readonly string[];
+  readonly args: readonly Stored[];
   readonly nudge: string | undefined;
   resolve(reply: unknown): void;
   reject(error: unknown): void;
@@ -50,7 +51,7 @@ export class EmbeddedHost implements ScriptHost {
     }
   }
 
-  run(script: ScriptName, keys: readonly string[], args: readonly string[], nudge?: string): Promise<unknown> {
+  run(script: ScriptName, keys: readonly string[], args: readonly Stored[], nudge?: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#closed) {
         reject(new LedgerUnavailable(`the ledger file ${this.#path} was closed`));

@@ -1,4 +1,6 @@
 import fengari from 'fengari';
+import type { Stored } from '../packing.ts';
+import { textOf } from '../script-host.ts';
 import { loadScripts, type ScriptName } from '../scripts.ts';
 
 const { lua, lauxlib, lualib } = fengari;
@@ -7,6 +9,9 @@ type LuaState = Parameters<typeof lua.lua_gettop>[0];
 /** What a command answers to a script, in the forms Redis has: text is bytes on both sides. */
 export type CommandReply = Uint8Array | number | null | readonly CommandReply[];
 export type CallCommand = (command: string, args: readonly Buffer[]) => CommandReply;
+
+/** A command for another kind of value than the one under its key. */
+export class WrongType extends Error {}
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'utf8');
 /** Without a copy: Lua strings never change. */
@@ -23,15 +28,17 @@ export class LuaScripts {
   constructor(call: CallCommand) {
     this.#call = call;
     lualib.luaL_openlibs(this.#state);
-    lua.lua_createtable(this.#state, 0, 1);
+    lua.lua_createtable(this.#state, 0, 2);
     lua.lua_pushcfunction(this.#state, (state) => this.#redisCall(state));
     lua.lua_setfield(this.#state, -2, bytes('call'));
+    lua.lua_pushcfunction(this.#state, (state) => this.#redisCall(state, true));
+    lua.lua_setfield(this.#state, -2, bytes('pcall'));
     lua.lua_setglobal(this.#state, bytes('redis'));
     for (const { name, text } of loadScripts().values()) this.#compile(name, text);
   }
 
   /** Throws what a command threw, or an `Error` with the words of the VM. */
-  run(script: ScriptName, keys: readonly string[], args: readonly string[]): unknown {
+  run(script: ScriptName, keys: readonly string[], args: readonly Stored[]): unknown {
     const state = this.#state;
     this.#failure = undefined;
     lua.lua_settop(state, 0);
@@ -53,16 +60,16 @@ export class LuaScripts {
     this.#functions.set(name, lauxlib.luaL_ref(this.#state, lua.LUA_REGISTRYINDEX));
   }
 
-  #setList(name: string, items: readonly string[]): void {
+  #setList(name: string, items: readonly Stored[]): void {
     lua.lua_createtable(this.#state, items.length, 0);
     items.forEach((item, i) => {
-      lua.lua_pushstring(this.#state, bytes(item));
+      lua.lua_pushstring(this.#state, typeof item === 'string' ? bytes(item) : item);
       lua.lua_rawseti(this.#state, -2, i + 1);
     });
     lua.lua_setglobal(this.#state, bytes(name));
   }
 
-  #redisCall(state: LuaState): number {
+  #redisCall(state: LuaState, isProtected = false): number {
     try {
       const [command, ...args] = Array.from({ length: lua.lua_gettop(state) }, (_, i) => {
         const argument = lua.lua_tolstring(state, i + 1);
@@ -72,6 +79,12 @@ export class LuaScripts {
       push(state, this.#call(String(command), args));
       return 1;
     } catch (error) {
+      if (isProtected && error instanceof WrongType) {
+        lua.lua_createtable(state, 0, 1);
+        lua.lua_pushstring(state, bytes(error.message));
+        lua.lua_setfield(state, -2, bytes('err'));
+        return 1;
+      }
       this.#failure = error;
       lua.lua_pushstring(state, bytes(String(error)));
     }
@@ -83,7 +96,7 @@ export class LuaScripts {
     const state = this.#state;
     switch (lua.lua_type(state, index)) {
       case lua.LUA_TSTRING:
-        return asBuffer(lua.lua_tolstring(state, index) as Uint8Array).toString('utf8');
+        return textOf(asBuffer(lua.lua_tolstring(state, index) as Uint8Array));
       case lua.LUA_TNUMBER:
         return Math.trunc(lua.lua_tonumber(state, index));
       case lua.LUA_TBOOLEAN:

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { LedgerUnavailable } from '../../machines/operation-ledger.ts';
-import type { Durability, ScriptHost } from '../script-host.ts';
+import type { Stored } from '../packing.ts';
+import { type Durability, type ScriptHost, textOf } from '../script-host.ts';
 import { loadScripts, type ScriptName } from '../scripts.ts';
 import { parseRedisAddress, publicAddress, type RedisAddress } from './address.ts';
 import { connectTo, type RedisClient } from './client.ts';
@@ -12,7 +13,7 @@ import { Replicas, type WaitForReplicas } from './replicas.ts';
 /** How long a server may take to say goodbye, ms. */
 const FAREWELL_MS = 1_000;
 
-type Command = (numberOfKeys: number, ...keysAndArgs: string[]) => Promise<unknown>;
+type Command = (numberOfKeys: number, ...keysAndArgs: Stored[]) => Promise<unknown>;
 
 export interface RedisHostOptions {
   /** One server, a cluster, or Sentinels: `address.ts`. */
@@ -49,7 +50,7 @@ export class RedisHost implements ScriptHost {
     for (const { name, text } of loadScripts().values()) {
       const command = `toolop_${name}`;
       this.#client.defineCommand(command, { lua: text });
-      this.#commands.set(name, Reflect.get(this.#client, command).bind(this.#client));
+      this.#commands.set(name, Reflect.get(this.#client, `${command}Buffer`).bind(this.#client));
     }
     this.#replicas = new Replicas({
       where: this.#where,
@@ -64,7 +65,7 @@ export class RedisHost implements ScriptHost {
   async run(
     script: ScriptName,
     keys: readonly string[],
-    args: readonly string[],
+    args: readonly Stored[],
     nudge?: string,
     confirm = false,
   ): Promise<unknown> {
@@ -72,7 +73,7 @@ export class RedisHost implements ScriptHost {
     try {
       const reply = await this.#settled(confirm ? this.#replicas.run(script, keys, args, plainly) : plainly());
       if (nudge !== undefined) this.#client.publish(this.#options.channel, nudge).catch(lossy);
-      return reply;
+      return textsOf(reply);
     } catch (error) {
       throw unavailable(error, this.#where, this.#lastProblem);
     }
@@ -171,6 +172,12 @@ export class RedisHost implements ScriptHost {
     subscriber.on('error', lossy).on('message', heard).on('ready', subscribe);
     return () => subscriber.disconnect();
   }
+}
+
+/** Replies come as bytes, since some of them are no texts. */
+function textsOf(reply: unknown): unknown {
+  if (Buffer.isBuffer(reply)) return textOf(reply);
+  return Array.isArray(reply) ? reply.map(textsOf) : reply;
 }
 
 /** Nudges may get lost: the poll is the truth. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import { z } from 'zod';
 import { LedgerUnavailable } from '../../machines/operation-ledger.ts';
+import type { Stored } from '../packing.ts';
 import { loadScripts, type ScriptName } from '../scripts.ts';
 import type { RedisClient } from './client.ts';
 
@@ -18,7 +19,7 @@ const CUT_SHORT = new Error('the pipeline was cut short');
 interface Job {
   readonly script: ScriptName;
   readonly keys: readonly string[];
-  readonly args: readonly string[];
+  readonly args: readonly Stored[];
   resolve(reply: unknown): void;
   reject(error: unknown): void;
 }
@@ -67,7 +68,7 @@ export class Replicas {
   run(
     script: ScriptName,
     keys: readonly string[],
-    args: readonly string[],
+    args: readonly Stored[],
     plainly: () => Promise<unknown>,
   ): Promise<unknown> {
     const { wanted } = this.#options;
@@ -85,7 +86,7 @@ export class Replicas {
   }
 
   /** Sends the step and asks its primary about replicas; if it has any, the step is sent once more, to be confirmed. */
-  async #look(group: Group, script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  async #look(group: Group, script: ScriptName, keys: readonly string[], args: readonly Stored[]): Promise<unknown> {
     const { client, isCluster } = this.#options;
     const results = await this.#exec(client, [{ script, keys, args }], (pipeline) => {
       pipeline.info('replication');
@@ -104,7 +105,7 @@ export class Replicas {
     return this.#enqueue(group, script, keys, args);
   }
 
-  #enqueue(group: Group, script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  #enqueue(group: Group, script: ScriptName, keys: readonly string[], args: readonly Stored[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       group.queue.push({ script, keys, args, resolve, reject });
       if (!group.sending) void this.#drain(group);
@@ -152,8 +153,9 @@ export class Replicas {
     const send = async (whole: boolean) => {
       const pipeline = client.pipeline();
       for (const { script, keys, args } of calls) {
-        if (whole) pipeline.eval(loadScripts().get(script)?.text ?? '', keys.length, ...keys, ...args);
-        else pipeline.evalsha(this.#shas.get(script) ?? '', keys.length, ...keys, ...args);
+        if (whole)
+          pipeline.callBuffer('eval', [loadScripts().get(script)?.text ?? '', String(keys.length), ...keys, ...args]);
+        else pipeline.callBuffer('evalsha', [this.#shas.get(script) ?? '', String(keys.length), ...keys, ...args]);
       }
       last(pipeline);
       return (await pipeline.exec()) ?? [];

@@ -8,8 +8,9 @@
 local reply = {}
 for i = 2, #ARGV do
   local id = ARGV[i]
+  local r = opened(KEYS[i + 4])
   reply[i - 1] = {
-    redis.call('HGET', KEYS[i + 4], 'rid'),
+    r and string.match(r.rid, '^%S*') or false,
     redis.call('HGET', KEYS[1], id),
     redis.call('HGET', KEYS[2], id),
     redis.call('ZSCORE', KEYS[3], id) and '1' or '',

@@ -18,9 +18,9 @@ local lease_end = text(now + number(ARGV[4]))
 local room = number(ARGV[5])
 local claimed = {}
 
-local function add(id)
+local function add(id, r)
   claimed[#claimed + 1] = id
-  claimed[#claimed + 1] = record(KEYS[1] .. id)
+  claimed[#claimed + 1] = record(r)
 end
 
 local again
@@ -36,7 +36,8 @@ end
 local last = redis.call('HGET', KEYS[2], ARGV[3])
 if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then
   for id in string.gmatch(string.sub(last, #ARGV[2] + 1), '%S+') do
-    if redis.call('HGET', KEYS[1] .. id, 'own') == ARGV[3] then add(id) end
+    local r = opened(KEYS[1] .. id)
+    if r and r.own == ARGV[3] then add(id, r) end
   end
   room = 0
 end
@@ -54,22 +55,23 @@ for scope = 5, #KEYS do
     if #ids == 0 then break end
     for _, id in ipairs(ids) do
       local op = KEYS[1] .. id
-      local held = redis.call('HMGET', op, 'own', 'unt', 'lep')
-      local leased = held[3] and held[1] ~= '' and number(held[2]) > now
-      if not held[3] then
+      local r = opened(op)
+      local leased = r and r.own ~= '' and number(r.unt) > now
+      if not r then
         passed = passed + 1
-      elseif leased and held[1] ~= ARGV[3] then
+      elseif leased and r.own ~= ARGV[3] then
         passed = passed + 1
-        look_at(number(held[2]))
+        look_at(number(r.unt))
       elseif room == 0 then
         full = true
         look_at(now)
         break
       else
-        local epoch = leased and held[3] or text(number(held[3]) + 1)
-        redis.call('HSET', op, 'own', ARGV[3], 'lep', epoch, 'unt', lease_end)
+        if not leased then r.lep = text(number(r.lep) + 1) end
+        r.own, r.unt = ARGV[3], lease_end
+        put_lease(op, r)
         redis.call('ZADD', due, lease_end, id)
-        add(id)
+        add(id, r)
         taken = taken .. ' ' .. id
         room = room - 1
       end

@@ -3,7 +3,8 @@
 -- ARGV  1 now  2 operation id
 -- Reply record | {tombstone} | {}
 
-if redis.call('EXISTS', KEYS[1]) == 1 then return record(KEYS[1]) end
+local r = opened(KEYS[1])
+if r then return record(r) end
 local tombstone = redis.call('HGET', KEYS[2], ARGV[2])
 if tombstone then return { tombstone } end
 return {}

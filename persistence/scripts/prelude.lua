@@ -54,55 +54,119 @@ local function raise_history()
   redis.call('HSET', history.key, 'mark', history.epoch .. ' ' .. text(history.number))
 end
 
--- A record says in which epoch of the history it was made or adopted.
+-- A record says in which epoch of the history it was made or adopted; one from before there were epochs is of the first.
 local function of_older_history(epoch)
-  return history.how == '' and (epoch or '1') ~= history.epoch
+  return history.how == '' and (epoch ~= '' and epoch or '1') ~= history.epoch
 end
 
-local function record(op)
-  return redis.call('HMGET', op, 'rev', 'snap', 'state', 'scope', 'due', 'own', 'lep', 'unt')
+-- A record is one text, since a key of its own for each part of it would cost more than the part: ten lines; the sizes of two
+-- sections; the tail of its history; its small payloads; its body, which is packed and which no script looks into.
+--   rid     '' until it is accepted, then receipt id, request digest, terminal state
+--   cmds    the last two commands and what they made of it
+--   fields  digest of the fields that accept compares
+-- Until layout 3 it was a hash. That is read as long as it stands (`old`), and the next step makes it a text.
+local record_lines = '^' .. string.rep('([^\n]*)\n', 10) .. '(%d+) (%d+)\n()'
+
+local function opened(op)
+  local stored = redis.pcall('GET', op)
+  if not stored then return nil end
+  if type(stored) == 'string' then
+    local r, tail, inline, at = { bytes = #stored }, nil, nil, nil
+    r.rev, r.own, r.lep, r.unt, r.due, r.scope, r.hep, r.rid, r.cmds, r.fields, tail, inline, at =
+      string.match(stored, record_lines)
+    local body = at + tonumber(tail) + tonumber(inline)
+    r.tail = string.sub(stored, at, at + tonumber(tail) - 1)
+    r.inline = string.sub(stored, at + tonumber(tail), body - 1)
+    r.body = string.sub(stored, body)
+    return r
+  end
+  local held = redis.call('HMGET', op, 'rev', 'own', 'lep', 'unt', 'due', 'scope', 'hep', 'rid', 'cmds', 'snap', 'state')
+  if not held[1] then return nil end
+  return {
+    old = true, tail = '', inline = '', fields = '',
+    rev = held[1], own = held[2], lep = held[3], unt = held[4], due = held[5], scope = held[6],
+    hep = held[7] or '', rid = held[8] or '', cmds = held[9] or '', body = held[10], state = held[11],
+  }
+end
+
+local function put(op, r)
+  redis.call('SET', op, table.concat({
+    r.rev, r.own, r.lep, r.unt, r.due, r.scope, r.hep, r.rid, r.cmds, r.fields,
+    string.format('%d %d', #r.tail, #r.inline), r.tail .. r.inline .. r.body,
+  }, '\n'))
+end
+
+-- The lease and the due time of a record, which is no step.
+local function put_lease(op, r)
+  if r.old then
+    redis.call('HSET', op, 'own', r.own, 'lep', r.lep, 'unt', r.unt, 'due', r.due)
+  else
+    put(op, r)
+  end
+end
+
+local function record(r)
+  return { r.rev, r.body, r.state or '', r.scope, r.due, r.own, r.lep, r.unt }
 end
 
 -- A step (create, commit, accept) has
 --   KEYS  1 op  2 history  3 payloads  4 due of the scope  5 scopes of processes
---   ARGV  1 now  2 operation id  3 command id  4 snapshot  5 state  6 scope  7 due at or ''  8 history entry or ''
---         9..16 the fields that accept compares; the script's own follow, then payloads as digest, text, ...
+--   ARGV  1 now  2 operation id  3 command id  4 body  5 scope  6 due at or ''  7 history entry or ''
+--         8 digest of the fields that accept compares  9 execution epoch; the script's own follow, then payloads as
+--         tag, digest, text, ...
 
-local step_fields = {
-  'callNode', 'requestDigest', 'taskId', 'toolVersion',
-  'executionEpoch', 'cancelGeneration', 'terminalState', 'resultDigest',
-}
-
--- The last two commands of a record and what they made of it. A repetition is answered as the first time; an older one
--- finds another revision and is judged anew by its sender, who then sees it applied.
-local function revision_of(op, command)
-  local known = redis.call('HGET', op, 'cmds')
-  if not known then return nil end
-  for id, revision in string.gmatch(known, '(%S+) (%S+)') do
+-- A repetition of one of the last two commands is answered as the first time; an older one finds another revision and is
+-- judged anew by its sender, who then sees it applied.
+local function revision_of(r, command)
+  for id, revision in string.gmatch(r.cmds, '(%S+) (%S+)') do
     if id == command then return revision end
   end
   return nil
 end
 
-local function remembered(op, command, revision)
-  local known = redis.call('HGET', op, 'cmds')
-  local last = known and string.match(known, '^%S+ %S+')
-  return command .. ' ' .. revision .. (last and ' ' .. last or '')
+-- Sections are made of entries: a name, a size, so many bytes.
+local function entry_of(name, bytes)
+  return name .. ' ' .. string.format('%d', #bytes) .. '\n' .. bytes
 end
 
-local function write_step(revision, due, first_payload)
-  local commands = remembered(KEYS[1], ARGV[3], revision)
-  redis.call(
-    'HSET', KEYS[1], 'rev', revision, 'snap', ARGV[4], 'state', ARGV[5], 'scope', ARGV[6], 'due', due, 'cmds', commands,
-    step_fields[1], ARGV[9], step_fields[2], ARGV[10], step_fields[3], ARGV[11], step_fields[4], ARGV[12],
-    step_fields[5], ARGV[13], step_fields[6], ARGV[14], step_fields[7], ARGV[15], step_fields[8], ARGV[16]
-  )
-  if history.how == 'adopt' then redis.call('HSET', KEYS[1], 'hep', history.epoch) end
-  raise_history()
-  if ARGV[8] ~= '' then redis.call('HSET', KEYS[2], revision, ARGV[8]) end
-  for i = first_payload, #ARGV, 2 do
-    redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1])
+-- {name, bytes, name, bytes, ...}
+local function entries_in(section)
+  local entries, at = {}, 1
+  while at <= #section do
+    local name, size, from = string.match(section, '^(%S+) (%d+)\n()', at)
+    at = from + tonumber(size)
+    entries[#entries + 1] = name
+    entries[#entries + 1] = string.sub(section, from, at - 1)
   end
+  return entries
+end
+
+-- A record is rewritten with each step: what would make it long goes to a key of its own.
+local longest_tail = 1536
+local longest_inline = 768
+
+local function write_step(r, revision, first_payload)
+  local last = string.match(r.cmds, '^%S+ %S+')
+  r.rev, r.body, r.scope, r.due, r.fields = revision, ARGV[4], ARGV[5], ARGV[6], ARGV[8]
+  r.cmds = ARGV[3] .. ' ' .. revision .. (last and ' ' .. last or '')
+  if history.how == 'adopt' then r.hep = history.epoch end
+  raise_history()
+  if ARGV[7] ~= '' then
+    r.tail = r.tail .. entry_of(revision, ARGV[7])
+    if #r.tail > longest_tail then
+      redis.call('HSET', KEYS[2], revision, r.tail)
+      r.tail = ''
+    end
+  end
+  for i = first_payload, #ARGV, 3 do
+    local entry = entry_of(ARGV[i], ARGV[i + 2])
+    if string.byte(ARGV[i + 2]) ~= 255 or #r.inline + #entry > longest_inline then
+      redis.call('HSET', KEYS[3], ARGV[i + 1], ARGV[i + 2])
+    elseif not string.find(r.inline, entry, 1, true) then
+      r.inline = r.inline .. entry
+    end
+  end
+  put(KEYS[1], r)
 end
 
 -- `score` is when somebody may claim the record: its due time, or the end of a lease that is kept.
@@ -112,7 +176,7 @@ local function enter_due(due, score)
     return
   end
   redis.call('ZADD', KEYS[4], score, ARGV[2])
-  if string.sub(ARGV[6], 1, 8) == 'process:' then redis.call('HSET', KEYS[5], ARGV[6], '1') end
+  if string.sub(ARGV[5], 1, 8) == 'process:' then redis.call('HSET', KEYS[5], ARGV[5], '1') end
 end
 
 -- Why nothing may be created under this epoch and this adapter ('': none is asked for), as the reply that says so, or nothing.

@@ -8,10 +8,10 @@
 
 local now = clock()
 
-local function reason_to_stay(op, id)
+local function reason_to_stay(r, id)
   local settled = redis.call('ZSCORE', KEYS[2], id)
   if not settled or number(settled) > now - number(ARGV[2]) then return 'young' end
-  if (redis.call('HGET', op, 'rid') or '') == '' then return 'open' end
+  if not r or r.rid == '' then return 'open' end
   if redis.call('HGET', KEYS[5], id) or not redis.call('HGET', KEYS[6], id) then return 'unconsumed' end
   if not redis.call('HGET', KEYS[4], id) then return 'unreceipted' end
   return nil
@@ -25,11 +25,15 @@ local function size(key)
   return bytes
 end
 
-local function purge(first, id)
+local function purge(first, r, id)
   local settled = redis.call('ZSCORE', KEYS[2], id)
-  local held = redis.call('HMGET', KEYS[first], 'requestDigest', 'terminalState')
+  local digest, state = string.match(r.rid, '^%S+ (%S*) (%S*)$')
+  if r.old then
+    digest = redis.call('HGET', KEYS[first], 'requestDigest')
+    state = redis.call('HGET', KEYS[first], 'terminalState')
+  end
   local receipt_digest = string.sub(redis.call('HGET', KEYS[6], id), 1, 64)
-  redis.call('HSET', KEYS[7], id, table.concat({ settled, text(now), held[1], held[2], receipt_digest, '-' }, ' '))
+  redis.call('HSET', KEYS[7], id, table.concat({ settled, text(now), digest, state, receipt_digest, '-' }, ' '))
   for key = first, first + 2 do
     redis.call('UNLINK', KEYS[key])
   end
@@ -41,8 +45,9 @@ end
 local reply = {}
 for i = 4, #ARGV do
   local first = 8 + (i - 4) * 3
-  local stays = reason_to_stay(KEYS[first], ARGV[i])
-  reply[#reply + 1] = stays or text(size(KEYS[first]) + size(KEYS[first + 1]) + size(KEYS[first + 2]))
-  if not stays and ARGV[3] ~= '1' then purge(first, ARGV[i]) end
+  local r = opened(KEYS[first])
+  local stays = reason_to_stay(r, ARGV[i])
+  reply[#reply + 1] = stays or text((r.old and size(KEYS[first]) or r.bytes) + size(KEYS[first + 1]) + size(KEYS[first + 2]))
+  if not stays and ARGV[3] ~= '1' then purge(first, r, ARGV[i]) end
 end
 return reply

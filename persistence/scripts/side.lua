@@ -4,7 +4,8 @@
 -- ARGV  1 now  2 operation id  3 version of the rules that the decision was made by  4 side, or '': it needs no entry  5 why
 -- Reply {'record', record} | {'purged', tombstone} | {'side', entry} | {'rules', '' or version and text}: decide by these | {'none'}: no entry is needed
 
-if redis.call('EXISTS', KEYS[1]) == 1 then return { 'record', record(KEYS[1]) } end
+local r = opened(KEYS[1])
+if r then return { 'record', record(r) } end
 
 local tombstone = redis.call('HGET', KEYS[4], ARGV[2])
 if tombstone then return { 'purged', tombstone } end

@@ -24,13 +24,16 @@ describe('toolop on the ledger of an earlier release', { timeout: 120_000 }, () 
       toolop(['purge', '--older-than', '0s', ...at]),
     ]);
     expect(before.last).toMatchObject({
-      ...{ layout: 1, newest: 2, writes: 1 },
-      migrations: [{ to: 2, safeWithOlder: true }],
+      ...{ layout: 1, newest: 3, writes: 1 },
+      migrations: [
+        { to: 2, safeWithOlder: true },
+        { to: 3, safeWithOlder: false },
+      ],
     });
     expect(early.last).toMatchObject({ type: 'purge', records: { count: 0 } });
 
     const migrated = await toolop(['migrate', ...at]);
-    expect([migrated.code, migrated.last]).toEqual([0, expect.objectContaining({ layout: 2 })]);
+    expect([migrated.code, migrated.last]).toEqual([0, expect.objectContaining({ layout: 3 })]);
     const dry = await toolop(['purge', '--dry-run', '--older-than', '0s', ...at]);
     expect(dry.last).toMatchObject({ dryRun: true, records: { count: 4 }, receipts: { count: 0 }, outbox: 5 });
     const purged = await toolop(['purge', '--older-than', '0s', ...at]);

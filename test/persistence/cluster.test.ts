@@ -12,6 +12,11 @@ ledgerContract('Redis Cluster', async (): Promise<StoreUnderTest> => {
     plant: async (key, field, value) => {
       await (value === null ? redis.hdel(key, field) : redis.hset(key, field, value));
     },
+    replace: async (key, by) => {
+      const text = by === null ? null : await redis.getBuffer(key);
+      if (by === null) await redis.del(key);
+      else await redis.set(key, by(text ?? Buffer.alloc(0)));
+    },
     unrank: async (key, member) => {
       await redis.zrem(key, member);
     },

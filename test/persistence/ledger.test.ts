@@ -31,6 +31,11 @@ ledgerContract('Redis', async (): Promise<StoreUnderTest> => {
     plant: async (key, field, value) => {
       await (value === null ? redis.hdel(key, field) : redis.hset(key, field, value));
     },
+    replace: async (key, by) => {
+      const text = by === null ? null : await redis.getBuffer(key);
+      if (by === null) await redis.del(key);
+      else await redis.set(key, by(text ?? Buffer.alloc(0)));
+    },
     unrank: async (key, member) => {
       await redis.zrem(key, member);
     },
@@ -63,6 +68,20 @@ ledgerContract('a file', async (): Promise<StoreUnderTest> => {
             'INSERT OR REPLACE INTO hash (key, field, value) VALUES (?, ?, ?)',
             [key, field, value].map((each) => Buffer.from(each)),
           ),
+    replace: async (key, by) => {
+      const db = new Database(address);
+      db.exec('PRAGMA busy_timeout = 2000');
+      const at = [Buffer.from(key), Buffer.alloc(0)];
+      const row = db.prepare('SELECT value FROM hash WHERE key = ? AND field = ?').raw().get(at) as
+        | [Buffer]
+        | undefined;
+      db.prepare('DELETE FROM hash WHERE key = ?').run([Buffer.from(key)]);
+      if (by !== null) {
+        const text = by(row?.[0] ?? Buffer.alloc(0));
+        db.prepare('INSERT INTO hash (key, field, value) VALUES (?, ?, ?)').run([...at, text]);
+      }
+      db.close();
+    },
     unrank: (key, member) =>
       change(
         'DELETE FROM zset WHERE key = ? AND member = ?',

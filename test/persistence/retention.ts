@@ -10,7 +10,7 @@ import {
 import type { LedgerOptions } from '../../persistence/index.ts';
 import { Keys } from '../../persistence/keys.ts';
 import type { StoreUnderTest } from './contract.ts';
-import { acceptStep, fields, NAMESPACE, newOperation, step } from './steps.ts';
+import { acceptStep, fields, NAMESPACE, newOperation, step, withLine } from './steps.ts';
 
 /** What the contract lends. */
 export interface Lent {
@@ -257,9 +257,9 @@ export function retentionContract(lent: () => Lent): void {
       const odd = await consumed();
       const keys = keysOf(odd);
       pass(HOUR);
-      await store.plant(keys.operation(odd), 'rid', '');
+      await store.replace(keys.operation(odd), withLine('receipt', ''));
       expect(await purgeDirectly(odd)).toEqual(['open']);
-      await store.plant(keys.operation(odd), 'rid', 'r');
+      await store.replace(keys.operation(odd), withLine('receipt', 'r digest completed'));
       await store.plant(keys.readyRows, odd, 'x');
       expect(await purgeDirectly(odd)).toEqual(['unconsumed']);
       await store.plant(keys.readyRows, odd, null);
@@ -280,14 +280,14 @@ export function retentionContract(lent: () => Lent): void {
       const operationId = await consumed();
       pass(HOUR);
       const record = keysOf(operationId).operation(operationId);
-      await store.plant(record, 'rid', null);
+      await store.replace(record, null);
       expect(await purge()).toMatchObject({ records: { count: 0 }, staying: { open: 1 } });
     });
 
     it('what stays does not keep what comes after it from going', async () => {
       const { ledger, store, pass } = lent();
       const one = await consumed();
-      await store.plant(keysOf(one).operation(one), 'rid', '');
+      await store.replace(keysOf(one).operation(one), withLine('receipt', ''));
       pass(1);
       const others = [await consumed(), await consumed(), await consumed(), await consumed()];
       pass(HOUR);
@@ -325,7 +325,9 @@ export function retentionContract(lent: () => Lent): void {
       expect(await ledger.audit()).toEqual([]);
       await store.plant(keysOf(lost).receipts, lost, null);
       await store.plant(keysOf(changed).receipts, changed, 'another receipt');
-      await store.plant(keysOf(back).operation(back), 'rid', `r-${back}`);
+      await store.replace(keysOf(back).operation(back), () =>
+        Buffer.from(['1', '', '0', '', '', 'endpoint:e', '', `r-${back} d s`, '', 'f', '0 0', ''].join('\n')),
+      );
       const findings = await ledger.audit();
       const of = (id: string) => findings.flatMap((each) => (each.operationId === id ? [each.problem] : []));
       expect(of(lost)).toContain('a purged record whose receipt is gone');
@@ -348,7 +350,7 @@ export function retentionContract(lent: () => Lent): void {
 
     it('a new namespace has the newest one, and nothing to migrate', async () => {
       const { ledger } = lent();
-      expect(await ledger.layout()).toMatchObject({ layout: 2, newest: 2, writes: 1 });
+      expect(await ledger.layout()).toMatchObject({ layout: 3, newest: 3, writes: 1 });
       expect(await states()).toEqual(['done', 'done', 'done']);
     });
 
@@ -369,7 +371,7 @@ export function retentionContract(lent: () => Lent): void {
       expect(await states()).toEqual(['waiting', 'waiting', 'waiting']);
       expect(await counts()).toEqual([0, 0, 0]);
       const after = await ledger.migrate();
-      expect(after).toMatchObject({ layout: 2 });
+      expect(after).toMatchObject({ layout: 3 });
       expect(await states()).toEqual(['done', 'done', 'done']);
       // What is not consumed is not in the index.
       const staying = { open: 0, unconsumed: 0, unreceipted: 0 };
@@ -425,7 +427,7 @@ export function retentionContract(lent: () => Lent): void {
       }
       const other = await open({ namespace: 'long' });
       await Promise.all([one.migrate(), other.migrate()]);
-      expect(await one.layout()).toMatchObject({ layout: 2 });
+      expect(await one.layout()).toMatchObject({ layout: 3 });
       expect(await states(one)).toEqual(['done']);
       expect((await one.purge({ policy: { ...RECORDS, recordsMs: 0 } })).records.count).toBe(105);
     });
@@ -457,20 +459,68 @@ export function retentionContract(lent: () => Lent): void {
       const operationId = await consumed();
       await store.unrank(keysOf(operationId).settled, operationId);
       pass(HOUR);
-      expect(await ledger.migrate()).toMatchObject({ layout: 2 });
+      expect(await ledger.migrate()).toMatchObject({ layout: 3 });
       expect(await counts()).toEqual([0, 0, 0]);
-      expect(await ledger.migrate({ again: true })).toMatchObject({ layout: 2 });
-      expect(await ledger.migrate({ again: true })).toMatchObject({ layout: 2 });
+      expect(await ledger.migrate({ again: true })).toMatchObject({ layout: 3 });
+      expect(await ledger.migrate({ again: true })).toMatchObject({ layout: 3 });
       expect(await counts()).toEqual([1, 0, 0]);
     });
 
     it('leaves a newer layout untouched', async () => {
       const { store, ledger, open } = lent();
-      await store.plant(META, 'layout', '3');
+      await store.plant(META, 'layout', '4');
       await expect(open()).rejects.toThrow(LedgerIncompatible);
-      await expect(open()).rejects.toThrow(/layout 3.*knows up to 2.*untouched/);
+      await expect(open()).rejects.toThrow(/layout 4.*knows up to 3.*untouched/);
       await expect(ledger.migrate()).rejects.toThrow(LedgerIncompatible);
+      expect((await ledger.layout()).layout).toBe(4);
+    });
+
+    it('B3: 2 → 3: a record of layout 2 is read as it stands, and is made a packed text as it was', async () => {
+      const { ledger, store, now } = lent();
+      const operationId = await create();
+      const keys = keysOf(operationId);
+      const before = await ledger.load(operationId);
+      const history = { at: now(), event: 'e', from: 'A', to: 'B', executor: 'x' };
+      await store.replace(keys.operation(operationId), null);
+      const hash = {
+        rev: '1',
+        snap: before?.snapshot,
+        state: before?.state,
+        scope: before?.scope,
+        due: '1000',
+        own: '',
+        lep: '0',
+        unt: '',
+      };
+      for (const [field, value] of Object.entries({ ...hash, ...fields, rid: '', cmds: 'c 1' }))
+        await store.plant(keys.operation(operationId), field, value ?? '');
+      await store.plant(keys.history(operationId), '1', JSON.stringify(history));
+      await store.plant(keys.payloads(operationId), payload.digest, payload.text);
+      await store.plant(keys.migration, 'at', '2');
+      await store.plant(META, 'layout', '2');
+      const read = async () => [
+        await ledger.load(operationId),
+        await ledger.readHistory(operationId),
+        await ledger.readPayload(operationId, payload.digest),
+      ];
+      const held = [{ ...before, dueAt: 1000 }, [history], payload.text];
+      expect(await read()).toEqual(held);
+
+      // Killed in the middle: whoever does not know the layout stays out from the beginning.
+      await ledger.migrate({ signal: afterReading(1) });
       expect((await ledger.layout()).layout).toBe(3);
+      expect((await ledger.layout()).migrations[1]?.partitions).toContain('under way');
+      await ledger.migrate();
+      expect((await ledger.layout()).migrations[1]?.partitions).toEqual(['done', 'done', 'done']);
+      expect(await read()).toEqual(held);
+      let lines: readonly string[] = [];
+      await store.replace(keys.operation(operationId), (text) => {
+        lines = text.toString('latin1').split('\n');
+        return text;
+      });
+      expect(lines.slice(0, 6)).toEqual(['1', '', '0', '', '1000', before?.scope]);
+      expect(await ledger.acceptTerminal(acceptStep(operationId, '1'))).toMatchObject({ kind: 'accepted' });
+      expect(await ledger.audit()).toEqual([]);
     });
 
     it('B3, R3: what is to be written is raised for the whole fleet, and never goes back', async () => {
@@ -482,7 +532,7 @@ export function retentionContract(lent: () => Lent): void {
       expect(await ledger.raiseWrites(3)).toBe(3);
       const other = await open();
       expect(await other.writes()).toBe(3);
-      expect(await other.layout()).toMatchObject({ writes: 3, layout: 2 });
+      expect(await other.layout()).toMatchObject({ writes: 3, layout: 3 });
     });
   });
 }

@@ -58,3 +58,13 @@ export function recordOf(answer: CreateAnswer): StoredRecord {
   if ('record' in answer) return answer.record;
   throw new Error(`nothing was created: ${JSON.stringify(answer)}`);
 }
+
+const LINES = { revision: 0, scope: 5, epoch: 6, receipt: 7 } as const;
+/** A record with another line (prelude.lua). */
+export const withLine =
+  (name: keyof typeof LINES, value: string) =>
+  (text: Buffer): Buffer => {
+    const lines = text.toString('latin1').split('\n');
+    lines[LINES[name]] = value;
+    return Buffer.from(lines.join('\n'), 'latin1');
+  };

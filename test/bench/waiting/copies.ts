@@ -1,7 +1,7 @@
 /**
  * Waiting operations by the hundred thousand: copies of one that an executor wrote, made inside of Redis. Every key that
  * carries the operation's id is copied under another id, every entry about it in a shared key is added once more; nothing
- * of the layout is known here. What a record says packed stays the original's.
+ * of the layout is known here. What a record says packed stays the original's, which under another id is not readable.
  */
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';

@@ -19,8 +19,8 @@ export function addMigrate(program: Command, finish: Finish): void {
       .command('migrate')
       .summary('bring the ledger to the layout of this release')
       .description(
-        'Numbered steps, partition by partition, each in small batches: executors go on meanwhile, and a run that was killed is ' +
-          'gone on with by the next one. What executors write is another matter: it changes only by --writes, once every executor ' +
+        'Numbered steps, partition by partition, each in small batches; a run that was killed is ' +
+          'gone on with by the next one. --status says which steps earlier executors may not see. What executors write is another matter: it changes only by --writes, once every executor ' +
           'of this ledger is of a release that reads it.',
       )
       .option('--status', 'only say where it is')
