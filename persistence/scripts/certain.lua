@@ -4,7 +4,8 @@
 -- ARGV  1 now  2 operation id  3 revision of the record that was looked at, or '': there is none
 -- Reply 1 | 0: the record went on
 
-if (redis.call('HGET', KEYS[1], 'rev') or '') ~= ARGV[3] then return 0 end
+local r = opened(KEYS[1])
+if (r and r.rev or '') ~= ARGV[3] then return 0 end
 redis.call('ZREM', KEYS[2], ARGV[2])
 redis.call('ZREM', KEYS[3], ARGV[2])
 return 1
