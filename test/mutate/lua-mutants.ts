@@ -1,5 +1,5 @@
 /**
- * Faults of the ledger's scripts. A check is the condition of an `if` (made never and always true) and each operand of an
+ * Faults of the ledger's scripts, and of the digest that one of them compares. A check is the condition of an `if` (made never and always true) and each operand of an
  * `and` or `or` (left out), found in the text itself: a check that is added has its mutants at once.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,29 +16,30 @@ const SCRIPTS = 'persistence/scripts';
 const directory = new URL(`../../${SCRIPTS}/`, import.meta.url);
 
 export function luaMutants(): readonly SourceMutant[] {
-  return readdirSync(directory)
+  const ofScripts = readdirSync(directory)
     .sort()
     .flatMap((file) => {
       const source = readFileSync(new URL(file, directory), 'utf8');
-      const edits = [...checksOf(source), ...(file === 'accept.lua' ? fieldsOf(source) : [])];
-      return edits.map(({ start, end, by, what }) => ({
+      return checksOf(source).map(({ start, end, by, what }) => ({
         name: `${file}:${source.slice(0, start).split('\n').length}: ${what}`,
         file: `${SCRIPTS}/${file}`,
         text: source.slice(0, start) + by + source.slice(end),
       }));
     });
+  return [...ofScripts, ...fieldMutants()];
 }
 
-/** B12: the loop of the acceptance is eight checks. */
-function fieldsOf(source: string): readonly Edit[] {
-  const check = "if redis.call('HGET', KEYS[1], field)";
-  const start = source.indexOf(check);
-  if (start < 0) throw new Error('accept.lua does not compare its fields as it did');
+const FORM = 'persistence/record-form.ts';
+
+/** B12: the digest that the acceptance compares is of eight fields. */
+function fieldMutants(): readonly SourceMutant[] {
+  const source = readFileSync(new URL(`../../${FORM}`, import.meta.url), 'utf8');
+  const compared = 'digest(JSON.stringify(fieldTexts(fields)), 24)';
+  if (source.split(compared).length !== 2) throw new Error(`${FORM} does not digest the fields as it did`);
   return [1, 2, 3, 4, 5, 6, 7, 8].map((field) => ({
-    start,
-    end: start + check.length,
-    by: check.replace('if', `if i ~= ${field} and`),
-    what: `field ${field} is not compared`,
+    name: `record-form.ts: field ${field} is not compared`,
+    file: FORM,
+    text: source.replace(compared, compared.replace('(fields)', `(fields).filter((_, i) => i !== ${field - 1})`)),
   }));
 }
 

@@ -22,17 +22,20 @@ const callSent = (attempt: string) => SENT_CALL.replace('ATTEMPT', attempt);
 const PERMIT = '  await permit(drive, signal);\n';
 const ASKED_FOR_KEY = `await (await sessionOf(drive)).lookup({
     tool: drive.context.tool.name, submissionKey: drive.context.submissionKey, attempt: drive.context.sentThroughAttempt,
-    requestDigest: drive.context.requestDigest, principal: drive.context.principal }, { signal: patience(drive, signal) });`;
+    requestDigest: drive.context.requestDigest, principal: drive.context.principal }, { signal });`;
 
 const SWAPS: readonly Swap[] = [
   {
     name: 'the caller has an id before the record is created',
     file: 'machines/actor/executor.ts',
     edits: [
-      ['const created = await this.env.ledger.create(', 'void this.env.ledger.create('],
+      ['const created = await this.env.store.announcing(', 'const creating = this.env.store.announcing('],
       [
-        "    if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);\n    if (this.#started) this.#scheduler.take(created.record, askedAt);\n",
-        '    void askedAt;\n',
+        '    switch (created.kind) {\n',
+        `    void creating.then(({ record }) => this.#scheduler.take(record, askedAt)).catch(() => undefined);
+    if (Date.now() > 0) return { kind: 'accepted', operationId, existing: false };
+    const created = await creating;
+    switch (created.kind) {\n`,
       ],
     ],
   },
@@ -83,7 +86,6 @@ const requeued = (drive, issued) => [\n`,
         '  noteSession(drive, outcome);\n',
         `  noteSession(drive, outcome);\n  if (outcome.kind === 'connectionLost') ${ASKED_FOR_KEY}\n`,
       ],
-      ['import { isForeign, noteSession, permit,', 'import { isForeign, noteSession, patience, permit,'],
     ],
   },
   {
@@ -104,7 +106,7 @@ const requeued = (drive, issued) => [\n`,
         '  noteSession(drive, outcome);\n',
         `  noteSession(drive, outcome);
   if (outcome.kind === 'status' && outcome.task.status === 'completed')
-    await session.result(taskRef(drive.context), 'completed', patience(drive, signal));\n`,
+    await session.result(taskRef(drive.context), 'completed', signal);\n`,
       ],
     ],
   },
@@ -146,14 +148,14 @@ const requeued = (drive, issued) => [\n`,
     file: 'machines/actor/executor.ts',
     edits: [
       [
-        '    return this.#then(operationId, cancel(this.env, operationId, by, reason));',
+        "    return this.#command(operationId, 'cancel.request', () => cancel(this.env, operationId, by, reason));",
         `    const early = async () => {
       const context = (await this.env.store.load(operationId))?.snapshot.context;
       const task = { taskId: context?.taskId, taskCreatedAt: context?.taskCreatedAt, tool: context?.tool.name };
       if (task.taskId) await (await this.env.connections.session(context)).cancel(task, AbortSignal.timeout(2_000));
       return cancel(this.env, operationId, by, reason);
     };
-    return this.#then(operationId, early());`,
+    return this.#command(operationId, 'cancel.request', early);`,
       ],
     ],
   },
@@ -175,8 +177,8 @@ const requeued = (drive, issued) => [\n`,
     file: 'machines/actor/consumer.ts',
     edits: [
       [
-        '          await handle(outcome);\n          await ledger.ackReady(row, consumer);\n',
-        '          await ledger.ackReady(row, consumer);\n          await handle(outcome);\n',
+        '    await handle(outcome);\n    if (await ledger.ackReady(row, consumer)) measureDelivery(outcome.receipt.outcome);\n',
+        '    if (await ledger.ackReady(row, consumer)) measureDelivery(outcome.receipt.outcome);\n    await handle(outcome);\n',
       ],
     ],
   },

@@ -13,6 +13,7 @@ const WHOLE: readonly Suite[] = [
 /** Parts of the contract by script; another script has the whole. */
 const PARTS: Readonly<Record<string, string>> = {
   accept: '(accept|shadows)',
+  'record-form.ts': 'accept',
   acknowledge: 'history',
   prelude: 'history',
   'ack-ready': '(outbox|vitals)',

@@ -126,8 +126,11 @@ describe('ledger in a file that several processes share', () => {
 
   it('answers what was under way when it is closed, and nothing afterwards', async () => {
     const ledger = await open(200);
+    // The first step of a ledger looks at its layout before.
+    await ledger.create(step(newOperation(ledger)), null);
     const operationId = newOperation(ledger);
     const created = ledger.create(step(operationId), null).catch((error: unknown) => error);
+    await Promise.resolve();
     await ledger.close();
     const answer = await created;
     if (answer instanceof Error) expect(answer).toBeInstanceOf(LedgerUnavailable);
