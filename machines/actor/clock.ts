@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** The executor's only source of time and chance: replaced by a seeded virtual one in tests. Times: ms. */
 export interface Clock {
   /** Monotonic; its zero means nothing. */
@@ -12,9 +10,18 @@ export interface Clock {
 export const systemClock: Clock = {
   monotonic: () => performance.now(),
   random: () => Math.random(),
-  async sleep(ms, signal) {
-    await delay(Math.min(ms, 2 ** 31 - 1), undefined, signal ? { signal } : {}).catch(() => undefined);
-  },
+  // Every drive sleeps behind its lease, and is woken by an abort: no error is made for that.
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const awake = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', awake);
+        resolve();
+      };
+      const timer = setTimeout(awake, Math.min(ms, 2 ** 31 - 1));
+      signal?.addEventListener('abort', awake, { once: true });
+    }),
 };
 
 /** Ledger time without a round trip per question: the ledger's clock at the last look, carried on monotonically. */

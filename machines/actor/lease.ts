@@ -2,6 +2,9 @@
 import type { StoredRecord } from '../operation-ledger.ts';
 import type { Environment } from './environment.ts';
 
+/** A reason that is made once: without one each abort makes an error. */
+const ENDED = 'the lease is held no longer';
+
 export class HeldLease {
   #validUntil: number;
   #lost = false;
@@ -25,7 +28,7 @@ export class HeldLease {
 
   /** Ends the renewing; the lease itself is given back by a commit or by `releaseLease`. */
   end(): void {
-    this.#stop.abort();
+    this.#stop.abort(ENDED);
   }
 
   async #renew(): Promise<void> {

@@ -3,7 +3,7 @@
  * What a stored text says is validated before it becomes a snapshot (a missing field would become `NaN` later, and
  * xstate restores an unknown state without a word).
  */
-import { initialTransition, type SnapshotFrom, transition } from 'xstate';
+import { type AnyActorScope, createActor, initialTransition, type SnapshotFrom } from 'xstate';
 import { z } from 'zod';
 import { LedgerIncompatible } from '../operation-ledger.ts';
 import { MACHINE_VERSION, READER_VERSION, RECORD_SCHEMA, ToolOperationContext } from './context.ts';
@@ -127,8 +127,26 @@ export function applyEvent(
   event: OperationEvent,
 ): OperationSnapshot {
   if (!known.has(event.type) || snapshot.status !== 'active') return snapshot;
-  const [next] = transition(machine, snapshot, event);
-  return next;
+  return machine.transition(snapshot, event, scopeOf(machine));
+}
+
+const scopes = new WeakMap<OperationMachine, AnyActorScope>();
+
+/**
+ * What a transition is given of the actor around it. The chart has no actions and no children, so one that does nothing is
+ * made for each chart; xstate's own `transition` makes one for each event, which costs as much as the transition.
+ */
+function scopeOf(machine: OperationMachine): AnyActorScope {
+  const known = scopes.get(machine);
+  if (known) return known;
+  const nothing = () => undefined;
+  // It is never started, and has no context.
+  const self = createActor(machine, { input: undefined as never });
+  const { system } = self;
+  const inert = { id: '', sessionId: '', logger: nothing, defer: nothing, emit: nothing, stopChild: nothing };
+  const scope: AnyActorScope = { ...inert, self, system, actionExecutor: nothing };
+  scopes.set(machine, scope);
+  return scope;
 }
 
 /** The path of the active state, e.g. `WORKING.polling`. */
@@ -147,8 +165,16 @@ export function stateName(snapshot: Pick<OperationSnapshot, 'value'>): string {
 
 /** What the committed state owes the world, or `null`: a function of the state, never of how one came there. */
 export function owedEffect(snapshot: OperationSnapshot): Effect | null {
-  for (const meta of Object.values(snapshot.getMeta())) {
-    if (meta?.effect) return meta.effect;
-  }
-  return null;
+  const { machine } = snapshot;
+  const effects = owedBy.get(machine) ?? new Map<string, Effect | null>();
+  if (effects.size === 0) owedBy.set(machine, effects);
+  const path = statePath(snapshot);
+  const known = effects.get(path);
+  if (known !== undefined) return known;
+  const owed = Object.values(snapshot.getMeta()).find((meta) => meta?.effect)?.effect ?? null;
+  effects.set(path, owed);
+  return owed;
 }
+
+/** By path: asked many times a step. */
+const owedBy = new WeakMap<object, Map<string, Effect | null>>();

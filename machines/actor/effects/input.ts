@@ -5,7 +5,7 @@ import { untilDefinite } from '../keep.ts';
 import { recordedReplies, recordedReply } from '../question.ts';
 import type { RunEffect } from './index.ts';
 import { poll } from './poll.ts';
-import { noteSession, patience, permit, sessionOf, taskRef } from './requests.ts';
+import { noteSession, patiently, permit, sessionOf, taskRef } from './requests.ts';
 
 /**
  * Holds the channel open on which the question will arrive, and goes on reading the status. After a failure the status is
@@ -77,7 +77,8 @@ async function sendByKey(drive: OperationDrive, issued: Issued, signal: AbortSig
   const { replies } = await whenReadable(drive, () => recordedReplies(drive.env.ledger, drive.context));
   await permit(drive, signal);
   if (signal.aborted) return [];
-  const outcome = await session.answerInput(taskRef(drive.context), replies, patience(drive, signal));
+  const answerInput = session.answerInput.bind(session);
+  const outcome = await patiently(drive, signal, (patience) => answerInput(taskRef(drive.context), replies, patience));
   noteSession(drive, outcome);
   return [outcome.kind === 'delivered' ? delivered(drive, issued) : notDelivered(drive, issued, outcome.reason)];
 }

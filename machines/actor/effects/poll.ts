@@ -5,7 +5,7 @@ import { type Issued, type Told, told } from '../facts.ts';
 import { type Asked, askedBefore, askedWithStatus, keyDigest } from '../question.ts';
 import { measurePoll } from '../telemetry/measure.ts';
 import type { RunEffect } from './index.ts';
-import { noteSession, patience, permit, type Reader, sessionOf, taskRef } from './requests.ts';
+import { noteSession, patiently, permit, type Reader, sessionOf, taskRef } from './requests.ts';
 
 /** Reads the status once. A failed poll says nothing: only the time of the next one changes. */
 export const poll: RunEffect = (drive, issued, signal) => readStatus(drive, issued, signal);
@@ -17,7 +17,7 @@ export async function readStatus(drive: Reader, issued: Issued, signal: AbortSig
   await permit(drive, signal);
   if (signal.aborted) return [];
   measurePoll(context);
-  const outcome = await session.status(taskRef(context), patience(drive, signal));
+  const outcome = await patiently(drive, signal, (patience) => session.status(taskRef(context), patience));
   if (signal.aborted && outcome.kind === 'unknown') return [];
   const sessionChanged = env.connections.sessionChanged(context);
   noteSession(drive, outcome);

@@ -5,7 +5,7 @@ import { candidateFor } from '../../tool-operation/guards.ts';
 import { stampOf } from '../environment.ts';
 import { told } from '../facts.ts';
 import type { RunEffect } from './index.ts';
-import { noteSession, patience, permit, sessionOf, taskRef } from './requests.ts';
+import { noteSession, patiently, permit, sessionOf, taskRef } from './requests.ts';
 
 /**
  * Fetches and verifies the outcome's content; what was stored with an earlier step, also on a question channel before
@@ -41,7 +41,9 @@ export const fetchResult: RunEffect = async (drive, issued, signal) => {
   const session = await sessionOf(drive);
   await permit(drive, signal);
   if (signal.aborted) return [];
-  const outcome = await session.result(taskRef(context), context.terminal.status, patience(drive, signal));
+  const task = taskRef(context);
+  const { status } = context.terminal;
+  const outcome = await patiently(drive, signal, (patience) => session.result(task, status, patience));
   const sessionChanged = env.connections.sessionChanged(context);
   noteSession(drive, outcome);
   return [told.result(outcome, issued, stampOf(env), sessionChanged)];

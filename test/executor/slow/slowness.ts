@@ -355,6 +355,8 @@ export const slowness = (kind: LedgerKind) =>
       await until(reader, id, (state) => state === 'WORKING.polling');
       await reader.cancel(id);
       await eventually(async () => ((await server.log()).counts[method] ?? 0) >= 1, 15_000);
+      // Past the looks that follow a step: stopped inside of one, it would hold the lock of the embedded ledger.
+      await delay(60);
       owner.signal('SIGSTOP');
       const other = await tenLeases(owner, call, ledger);
       const outcome = await eventually(() => other.outcome(id));
