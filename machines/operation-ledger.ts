@@ -73,6 +73,8 @@ export interface Step {
    * creating is switched on, and under an execution epoch that is not over (R3).
    */
   readonly creates?: string;
+  /** Nobody else waits for it: it is not announced. */
+  readonly quiet?: boolean;
   /** Whether the outcome was unknown before this step, and is after it. Absent: neither. For `vitals` only. */
   readonly uncertainty?: { readonly before: Uncertainty | null; readonly after: Uncertainty | null };
 }
@@ -257,6 +259,9 @@ export interface LiveProcess {
   /** Scopes that it serves besides its own. */
   readonly scopes: readonly string[];
 }
+
+/** What a nudge is about. */
+export type News = 'step' | 'ready';
 
 export interface ReadyRow {
   readonly operationId: string;
@@ -454,8 +459,13 @@ export interface OperationLedger {
   /** The same switches as the partition of this operation has them. */
   creationOf(operationId: string): Promise<{ readonly allowed: boolean; readonly epoch: number }>;
 
-  /** Rows of all partitions but those whose history went backwards. */
-  leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]>;
+  /** Rows of all partitions, or of these, but those whose history went backwards. */
+  leaseReady(
+    consumer: string,
+    limit: number,
+    leaseMs: number,
+    partitions?: readonly number[],
+  ): Promise<readonly ReadyRow[]>;
   /** `false`: the lease was lost; somebody else will consume the row. */
   ackReady(row: ReadyRow, consumer: string): Promise<boolean>;
   /** What somebody who watches has to know of the whole ledger (G5, G6). Costs one step per partition, whatever it holds. */
@@ -484,8 +494,11 @@ export interface OperationLedger {
    */
   acknowledgeRegress(by: string, partitions: readonly string[]): Promise<readonly PartitionHistory[]>;
 
-  /** A nudge that an operation changed, by whomever. Lossy, may be spurious: a poll stays the truth. Returns the unsubscribe. */
-  onChange(listener: (operationId: string) => void): () => void;
+  /**
+   * A nudge that an operation changed, by whomever; `ready`: it was accepted, and a row waits for its consumer. Lossy, may be
+   * spurious: a poll stays the truth. Returns the unsubscribe.
+   */
+  onChange(listener: (operationId: string, news: News) => void): () => void;
   /** What a kill, a power cut and a failover can each lose here, in words (design section 4). */
   durability(): Promise<{ readonly acceptable: boolean; readonly statement: string; readonly facts: Json }>;
   close(): Promise<void>;

@@ -10,6 +10,7 @@ import type {
 } from '../machines/operation-ledger.ts';
 import { audit } from './audit.ts';
 import { Comparisons } from './comparisons.ts';
+import { Gathered } from './gathered.ts';
 import { Histories } from './histories.ts';
 import { BEGINNING, indexPage, type Place } from './index-pages.ts';
 import { type PartitionKeys, partitionName } from './keys.ts';
@@ -20,11 +21,11 @@ import { Outbox } from './outbox.ts';
 import { unpack } from './packing.ts';
 import { Processes } from './processes.ts';
 import { payloadTag } from './record-form.ts';
-import { loaded, milliseconds, optionalStoredText, optionalText, text, toRecord } from './replies.ts';
+import { loaded, milliseconds, optionalStoredText, optionalText, permitted, texts, toRecord } from './replies.ts';
 import { Retention } from './retention.ts';
 import { Rollouts } from './rollouts.ts';
 import type { Durability } from './script-host.ts';
-import { type SizeLimits, Steps } from './steps.ts';
+import { READY, type SizeLimits, Steps } from './steps.ts';
 import type { Store } from './store.ts';
 import { Switches } from './switches.ts';
 import { Vitals } from './vitals.ts';
@@ -46,6 +47,10 @@ export class ScriptLedger implements OperationLedger {
   readonly #retention: Retention;
   readonly #migrations: Migrations;
   readonly #histories: Histories;
+  /** By endpoint. */
+  readonly #owners = new Map<string, Gathered<readonly [taskId: string, operationId: string], string>>();
+  /** By limiter and rate. */
+  readonly #permits = new Map<string, Gathered<undefined, number>>();
 
   constructor(store: Store, kind: LedgerKind, limits: SizeLimits) {
     this.kind = kind;
@@ -168,16 +173,28 @@ export class ScriptLedger implements OperationLedger {
 
   ownTask(endpointId: string, taskId: string, operationId: string): Promise<string> {
     const keys = [this.#store.keys.tasks(endpointId)];
-    return this.#store.write(text, { script: 'own-task', keys, args: [taskId, operationId] });
+    return gatheredBy(this.#owners, endpointId, (tasks) =>
+      this.#store.write(texts, { script: 'own-task', keys, args: tasks.flat() }),
+    ).ask([taskId, operationId]);
   }
 
   async takePermit(
     ...[key, qps, burst, lane]: Parameters<OperationLedger['takePermit']>
   ): ReturnType<OperationLedger['takePermit']> {
     if (!(qps > 0) || !(burst >= 1)) throw new RangeError('a rate needs qps above 0 and a burst of at least 1');
-    const args = [String(Math.ceil(1_000_000 / qps)), String(Math.floor(burst)), lane === 'next' ? '1' : ''];
-    const keys = [this.#store.keys.limiter(key)];
-    return { waitMs: await this.#store.write(milliseconds, { script: 'permit', keys, args }) };
+    const rate = [String(Math.ceil(1_000_000 / qps)), String(Math.floor(burst))];
+    const take = (count: number) =>
+      this.#store.write(permitted, {
+        script: 'permit',
+        keys: [this.#store.keys.limiter(key)],
+        args: [...rate, String(count), lane === 'next' ? '1' : ''],
+      });
+    if (lane === 'next') return { waitMs: (await take(1)).waitMs };
+    const gathered = gatheredBy(this.#permits, `${key} ${rate.join(' ')}`, async (asks: readonly undefined[]) => {
+      const { given, waitMs } = await take(asks.length);
+      return asks.map((_, index) => (index < given ? 0 : waitMs));
+    });
+    return { waitMs: await gathered.ask(undefined) };
   }
 
   setAdapter(...args: Parameters<OperationLedger['setAdapter']>): Promise<void> {
@@ -244,8 +261,8 @@ export class ScriptLedger implements OperationLedger {
     return this.#switches.creationOf(...args);
   }
 
-  leaseReady(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]> {
-    return this.#outbox.lease(consumer, limit, leaseMs);
+  leaseReady(...args: Parameters<OperationLedger['leaseReady']>): Promise<readonly ReadyRow[]> {
+    return this.#outbox.lease(...args);
   }
 
   ackReady(row: ReadyRow, consumer: string): Promise<boolean> {
@@ -297,8 +314,10 @@ export class ScriptLedger implements OperationLedger {
     return this.#histories.acknowledge(...args);
   }
 
-  onChange(listener: (operationId: string) => void): () => void {
-    return this.#store.subscribe(listener);
+  onChange(...[listener]: Parameters<OperationLedger['onChange']>): () => void {
+    return this.#store.subscribe((nudge) =>
+      nudge.endsWith(READY) ? listener(nudge.slice(0, -READY.length), 'ready') : listener(nudge, 'step'),
+    );
   }
 
   durability(): Promise<Durability> {
@@ -320,6 +339,21 @@ export class ScriptLedger implements OperationLedger {
   #readField(key: string, field: string): Promise<string | null> {
     return this.#store.read(optionalText, { script: 'read', keys: [key], args: [field] });
   }
+}
+
+/** So many small asks go together at most. */
+const TOGETHER = 64;
+
+function gatheredBy<Ask, Answer>(
+  all: Map<string, Gathered<Ask, Answer>>,
+  key: string,
+  send: (asks: readonly Ask[]) => Promise<readonly Answer[]>,
+): Gathered<Ask, Answer> {
+  const known = all.get(key);
+  if (known) return known;
+  const gathered = new Gathered(send, TOGETHER);
+  all.set(key, gathered);
+  return gathered;
 }
 
 const cursorOf = (partition: number, { score, operationId }: Place): string => `${partition}:${score}:${operationId}`;

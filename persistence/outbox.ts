@@ -1,23 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { LedgerRegressed, type ReadyRow } from '../machines/operation-ledger.ts';
+import { LedgerRegressed, type OperationLedger, type ReadyRow } from '../machines/operation-ledger.ts';
+import { Gathered } from './gathered.ts';
 import type { PartitionKeys } from './keys.ts';
 import { orRegressed } from './leases.ts';
-import { flag, pairs, peeked, texts } from './replies.ts';
+import { flags, pairs, peeked, texts } from './replies.ts';
 import { wholeMs } from './steps.ts';
 import type { Store } from './store.ts';
+
+/** So many rows are acknowledged together at most. */
+const TOGETHER = 64;
 
 /** Handing terminal receipts to their consumers, each once. */
 export class Outbox {
   readonly #store: Store;
   #turn = 0;
+  /** By partition and consumer. */
+  readonly #acks = new Map<string, Gathered<ReadyRow, boolean>>();
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  async lease(consumer: string, limit: number, leaseMs: number): Promise<readonly ReadyRow[]> {
+  async lease(...[consumer, limit, leaseMs, where]: Parameters<OperationLedger['leaseReady']>): Promise<ReadyRow[]> {
     const rows: ReadyRow[] = [];
-    for (const partition of await this.#partitionsWithWork()) {
+    for (const partition of where?.map((one) => this.#partition(one)) ?? (await this.#partitionsWithWork())) {
       if (rows.length >= limit) break;
       const token = randomUUID();
       const leased = await this.#store
@@ -43,7 +49,14 @@ export class Outbox {
 
   ack(row: ReadyRow, consumer: string): Promise<boolean> {
     const partition = this.#store.partitionOf(row.operationId);
-    return this.#store.write(flag, {
+    const who = `${partition.name} ${consumer}`;
+    const acks = this.#acks.get(who) ?? new Gathered((rows) => this.#ackAll(partition, rows, consumer), TOGETHER);
+    this.#acks.set(who, acks);
+    return acks.ask(row);
+  }
+
+  #ackAll(partition: PartitionKeys, rows: readonly ReadyRow[], consumer: string): Promise<readonly boolean[]> {
+    return this.#store.write(flags, {
       script: 'ack-ready',
       keys: [
         partition.readyRows,
@@ -53,9 +66,15 @@ export class Outbox {
         partition.settled,
         partition.delivering,
       ],
-      args: [row.operationId, row.token, consumer],
+      args: [consumer, ...rows.flatMap(({ operationId, token }) => [operationId, token])],
       history: { partition },
     });
+  }
+
+  #partition(number: number): PartitionKeys {
+    const partition = this.#store.partitions[number];
+    if (partition === undefined) throw new RangeError(`this ledger has no partition ${number}`);
+    return partition;
   }
 
   /** Begins with another partition each time, so that none waits for the others. */

@@ -15,8 +15,11 @@ export const digits = z.string().regex(/^\d+$/);
 export const wholeNumber = digits.transform(Number).refine(Number.isSafeInteger);
 export const milliseconds = wholeNumber;
 export const flag = z.union([z.literal(0), z.literal(1)]).transform((value) => value === 1);
+export const flags = z.array(z.enum(['0', '1']).transform((value) => value === '1'));
 
 const optionalMilliseconds = z.union([z.literal('').transform(() => null), milliseconds]);
+
+const amount = digits.transform(Number);
 
 /** rev, body (of a hash: snapshot), state of a hash, scope, due, own, lep, unt. */
 const recordFields = z.tuple([
@@ -113,6 +116,7 @@ const claimedRows = z.array(z.union([text, recordFields])).transform((flat, cont
   return records;
 });
 export const claimed = z.union([z.tuple([milliseconds, optionalMilliseconds, claimedRows]), epochOver]);
+export const permitted = z.tuple([amount, milliseconds]).transform(([given, waitMs]) => ({ given, waitMs }));
 export const renewed = z.union([z.tuple([z.literal('renewed'), milliseconds, digits]), z.tuple([z.literal('lost')])]);
 export const released = z.tuple([z.enum(['released', 'lost'])]);
 export const vitals = z.tuple([
@@ -129,7 +133,6 @@ export const peeked = z.tuple([milliseconds, texts]);
 export const audited = z.array(
   z.tuple([optionalText, optionalText, optionalText, z.enum(['', '1']), optionalText, tombstone.nullable()]),
 );
-const amount = digits.transform(Number);
 /** How many rows, how many bytes. */
 export const counted = z.tuple([amount, amount]);
 /** Of each operation the bytes that went, or why it stays. */

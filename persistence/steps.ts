@@ -19,6 +19,9 @@ export interface SizeLimits {
   readonly payloadBytes: number;
 }
 
+/** What the nudge of an acceptance has behind its operation. */
+export const READY = ' ready';
+
 /** The three verbs that write an operation: create, commit, accept. */
 export class Steps {
   readonly #store: Store;
@@ -81,7 +84,7 @@ export class Steps {
         switchOf(step),
         ...payloadsOf(step),
       ],
-      nudge: step.operationId,
+      ...(step.quiet ? {} : { nudge: step.operationId }),
       confirm: step.creates !== undefined,
       history: { partition, ...(step.olderHistory === undefined ? {} : { how: step.olderHistory }) },
     });
@@ -125,7 +128,7 @@ export class Steps {
         ...fieldTexts(step.expected),
         ...payloadsOf(step),
       ],
-      nudge: step.operationId,
+      nudge: `${step.operationId}${READY}`,
       confirm: true,
       history: { partition },
     });

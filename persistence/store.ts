@@ -111,15 +111,25 @@ export class Store {
   }
 
   /** Runs a writing script until the answer is definite; the same command id makes a repetition answer alike. */
-  write<T extends z.ZodType>(schema: T, ask: Ask): Promise<z.output<T>> {
-    return pRetry(() => this.read(schema, ask), {
+  async write<T extends z.ZodType>(schema: T, ask: Ask): Promise<z.output<T>> {
+    try {
+      return await this.read(schema, ask);
+    } catch (error) {
+      if (!mayBeSentAgain(error)) throw error;
+      return this.#writeAgain(schema, ask, error);
+    }
+  }
+
+  #writeAgain<T extends z.ZodType>(schema: T, ask: Ask, problem: unknown): Promise<z.output<T>> {
+    // The attempt that was made counts as the first.
+    return pRetry((attempt) => (attempt === 1 ? Promise.reject(problem) : this.read(schema, ask)), {
       retries: Number.POSITIVE_INFINITY,
       maxRetryTime: this.#options.definiteWithinMs,
       minTimeout: 25,
       maxTimeout: 1000,
       randomize: true,
       signal: this.#closing.signal,
-      shouldRetry: ({ error }) => error instanceof LedgerUnavailable && !(error instanceof LedgerRegressed),
+      shouldRetry: ({ error }) => mayBeSentAgain(error),
     });
   }
 
@@ -141,3 +151,6 @@ export class Store {
     await this.#host.close();
   }
 }
+
+const mayBeSentAgain = (error: unknown): boolean =>
+  error instanceof LedgerUnavailable && !(error instanceof LedgerRegressed);

@@ -13,6 +13,9 @@ import { Replicas, type WaitForReplicas } from './replicas.ts';
 /** How long a server may take to say goodbye, ms. */
 const FAREWELL_MS = 1_000;
 
+/** Between nudges that are published together. */
+const SEPARATOR = ',';
+
 type Command = (numberOfKeys: number, ...keysAndArgs: Stored[]) => Promise<unknown>;
 
 export interface RedisHostOptions {
@@ -40,6 +43,7 @@ export class RedisHost implements ScriptHost {
   readonly #listeners = new Set<(operationId: string) => void>();
   readonly #pending = new Set<(error: Error) => void>();
   #stopListening: (() => void) | undefined;
+  readonly #nudges: string[] = [];
   #lastProblem: Error | undefined;
 
   constructor(options: RedisHostOptions) {
@@ -72,11 +76,22 @@ export class RedisHost implements ScriptHost {
     const plainly = () => (this.#commands.get(script) as Command)(keys.length, ...keys, ...args);
     try {
       const reply = await this.#settled(confirm ? this.#replicas.run(script, keys, args, plainly) : plainly());
-      if (nudge !== undefined) this.#client.publish(this.#options.channel, nudge).catch(lossy);
+      if (nudge !== undefined) this.#announce(nudge);
       return textsOf(reply);
     } catch (error) {
       throw unavailable(error, this.#where, this.#lastProblem);
     }
+  }
+
+  /** What is to be announced in one turn of the event loop goes together. */
+  #announce(nudge: string): void {
+    this.#nudges.push(nudge);
+    if (this.#nudges.length === 1) setImmediate(() => this.#publish());
+  }
+
+  #publish(): void {
+    const nudges = this.#nudges.splice(0);
+    if (nudges.length > 0) this.#client.publish(this.#options.channel, nudges.join(SEPARATOR)).catch(lossy);
   }
 
   subscribe(listener: (operationId: string) => void): () => void {
@@ -105,6 +120,7 @@ export class RedisHost implements ScriptHost {
     this.#stopListening?.();
     this.#stopListening = undefined;
     this.#replicas.close();
+    this.#publish();
     // Whoever is not connected has nothing to wait for, and a server that is silent is not waited for.
     if (this.#client.status === 'ready')
       await Promise.race([this.#client.quit().catch(lossy), delay(FAREWELL_MS, undefined, { ref: false })]);
@@ -154,8 +170,10 @@ export class RedisHost implements ScriptHost {
   /** On a cluster every node passes announcements on to all others, and ioredis keeps a connection for them already. */
   #listen(): () => void {
     const { channel, commandTimeoutMs } = this.#options;
-    const heard = (_channel: string, operationId: string) => {
-      for (const listener of this.#listeners) listener(operationId);
+    const heard = (_channel: string, nudges: string) => {
+      for (const nudge of nudges.split(SEPARATOR)) {
+        for (const listener of this.#listeners) listener(nudge);
+      }
     };
     if (this.#address.kind === 'cluster') {
       const client = this.#client;

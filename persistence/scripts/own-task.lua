@@ -1,10 +1,16 @@
 #!lua
 -- First come, first served.
 -- KEYS  1 tasks of an endpoint
--- ARGV  1 now  2 task id  3 operation id
--- Reply the operation whose task it is
+-- ARGV  1 now  2.. task id, operation id, task id, operation id, ...
+-- Reply of each the operation whose task it is
 
-local owner = redis.call('HGET', KEYS[1], ARGV[2])
-if owner then return owner end
-redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
-return ARGV[3]
+local owners = {}
+for i = 2, #ARGV, 2 do
+  local owner = redis.call('HGET', KEYS[1], ARGV[i])
+  if not owner then
+    owner = ARGV[i + 1]
+    redis.call('HSET', KEYS[1], ARGV[i], owner)
+  end
+  owners[#owners + 1] = owner
+end
+return owners

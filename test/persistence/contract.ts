@@ -678,8 +678,8 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const keys = new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
         const host = await store.host();
         const before = [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed, keys.settled, keys.gone];
-        const args = [String(clock), operationId, row.token, 'c'];
-        expect(await runOnHistory(host, keys, 'ack-ready', before, args)).toBe(1);
+        const args = [String(clock), 'c', operationId, row.token];
+        expect(await runOnHistory(host, keys, 'ack-ready', before, args)).toEqual(['1']);
         clock += 1000;
         expect((await ledger.vitals()).readyAgeMs).toBe(0);
         await host.close();
@@ -716,6 +716,32 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await ledger.ackReady(row, 'c1')).toBe(false);
         expect(await ledger.ackReady(again, 'c2')).toBe(true);
         expect(await ledger.ackReady(row, 'c1')).toBe(false);
+      });
+
+      it('acknowledges many rows at once, each by its own lease', async () => {
+        for (let row = 0; row < 12; row++) await accept();
+        const rows = await ledger.leaseReady('c', 100, 1000);
+        expect(rows).toHaveLength(12);
+        const [lost, ...kept] = rows as [ReadyRow, ...ReadyRow[]];
+        const acks = [
+          ledger.ackReady({ ...lost, token: 'another' }, 'c'),
+          ...kept.map((row) => ledger.ackReady(row, 'c')),
+        ];
+        expect(await Promise.all(acks)).toEqual([false, ...kept.map(() => true)]);
+        clock += 1001;
+        expect((await ledger.leaseReady('d', 100, 1000)).map((row) => row.operationId)).toEqual([lost.operationId]);
+        expect(await ledger.audit()).toEqual([]);
+      });
+
+      it('leases in the partitions that it is told, and in no other', async () => {
+        const ids = await Promise.all(Array.from({ length: 12 }, () => accept()));
+        const partition = ledger.partitionOf(ids[0] as string) as number;
+        const there = ids.filter((id) => ledger.partitionOf(id) === partition);
+        const rows = await ledger.leaseReady('c', 100, 1000, [partition]);
+        expect(rows.map((row) => row.operationId).sort()).toEqual(there.sort());
+        expect(await ledger.leaseReady('c', 100, 1000, [])).toEqual([]);
+        await expect(ledger.leaseReady('c', 100, 1000, [ledger.partitions])).rejects.toThrow(RangeError);
+        expect(await ledger.leaseReady('c', 100, 1000)).toHaveLength(12 - there.length);
       });
 
       it('gives a consumer what is new while it still has something', async () => {
@@ -764,9 +790,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
           keys,
           'ack-ready',
           [keys.readyRows, keys.readyQueue, keys.readyLeases, keys.consumed, keys.settled, keys.delivering],
-          [String(clock), operationId, 'token', 'c'],
+          [String(clock), 'c', operationId, 'token'],
         );
-        expect(acknowledged).toBe(1);
+        expect(acknowledged).toEqual(['1']);
         expect(await lease()).toEqual([]);
         await host.close();
       });
@@ -1670,6 +1696,30 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect((await ledger.takePermit('another', 0.1, 1)).waitMs).toBe(10_000);
       });
 
+      it('B8 G3: places asked for at once are as many as the rate has, over all who ask', async () => {
+        const other = await open();
+        const all = async (count: number) =>
+          (
+            await Promise.all(
+              Array.from({ length: count }, (_, i) => (i % 2 ? other : ledger).takePermit('many', 2, 5)),
+            )
+          ).map(({ waitMs }) => waitMs);
+        const first = await all(12);
+        expect(first.filter((waitMs) => waitMs === 0)).toHaveLength(5);
+        expect(first.filter((waitMs) => waitMs === 500)).toHaveLength(7);
+        clock += 1_000;
+        expect((await all(4)).sort()).toEqual([0, 0, 500, 500]);
+      });
+
+      it('F9: task ids taken at once have one owner each', async () => {
+        const other = await open();
+        const take = (from: OperationLedger, who: string) =>
+          Promise.all(Array.from({ length: 8 }, (_, nth) => from.ownTask('many', `task-${nth}`, `${who}-${nth}`)));
+        const [mine, theirs] = await Promise.all([take(ledger, 'a'), take(other, 'b')]);
+        expect(theirs).toEqual(mine);
+        for (const [nth, owner] of mine.entries()) expect(owner).toMatch(new RegExp(`^[ab]-${nth}$`));
+      });
+
       it('G4: a cancel takes the next free place, everybody else waits until after it, and the rate stays what it is', async () => {
         const other = await open();
         const take = async (lane?: 'next', from = ledger) => (await from.takePermit('busy', 2, 2, lane)).waitMs;
@@ -1689,6 +1739,25 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         const real = await openLedger(store.address, { namespace: NAMESPACE });
         opened.push(real);
         expect(Math.abs((await real.now()) - Date.now())).toBeLessThan(1000);
+      });
+
+      it('nudges with each step of many at once, and says what became ready; nobody hears of a quiet step', async () => {
+        const other = await open();
+        const heard: string[] = [];
+        const stop = other.onChange((operationId, news) => heard.push(`${operationId} ${news}`));
+        await expect
+          .poll(async () => {
+            await create();
+            return heard.length;
+          })
+          .toBeGreaterThan(0);
+        const ids = await Promise.all(Array.from({ length: 6 }, () => create()));
+        const quiet = ids[0] as string;
+        await ledger.commit({ ...step(quiet), expectedRevision: '1', quiet: true });
+        await Promise.all(ids.slice(1).map((id) => ledger.acceptTerminal(acceptStep(id, '1'))));
+        await expect.poll(() => ids.slice(1).every((id) => heard.includes(`${id} ready`))).toBe(true);
+        for (const id of ids) expect(heard.filter((line) => line === `${id} step`)).toHaveLength(1);
+        stop();
       });
 
       it('nudges every process', async () => {

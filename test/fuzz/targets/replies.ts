@@ -19,6 +19,7 @@ const SCHEMAS = {
   audited: replies.audited,
   milliseconds: replies.milliseconds,
   flag: replies.flag,
+  flags: replies.flags,
   historyEntry: replies.historyEntry,
 };
 const digits = fc.oneof(fc.nat().map(String), fc.constantFrom('', '-1', '1.5', '9'.repeat(400), '٣', '1 ', '0x1'));
