@@ -30,7 +30,15 @@ export async function readOutcome(ledger: OperationLedger, operationId: string):
 /** The same, of any ledger: for what does not go on to a caller. */
 export async function readTerminal(ledger: OperationLedger, operationId: string): Promise<TerminalOutcome | null> {
   const text = await ledger.readReceipt(operationId);
-  if (text === null) return null;
+  return text === null ? null : openTerminal(ledger, operationId, text);
+}
+
+/** The same of a receipt that was read, in a ready row. */
+export async function openTerminal(
+  ledger: OperationLedger,
+  operationId: string,
+  text: string,
+): Promise<TerminalOutcome> {
   const receipt = StoredReceipt.parse(JSON.parse(text)) as unknown as TerminalReceipt;
   if (!receipt.released || receipt.resultDigest === null) return { receipt, output: null };
   const payload = await ledger.readPayload(operationId, receipt.resultDigest);
