@@ -3,7 +3,7 @@
  * and goes on while something is due. Leaves when nothing is due, unless an input channel has to be held open here.
  */
 import { randomUUID } from 'node:crypto';
-import { LedgerUnavailable, type StoredRecord } from '../operation-ledger.ts';
+import { LedgerUnavailable } from '../operation-ledger.ts';
 import { EndpointUnavailable } from '../operation-protocol.ts';
 import type { Effect } from '../tool-operation/machine.ts';
 import { type OperationSnapshot, owedEffect } from '../tool-operation/snapshot.ts';
@@ -30,6 +30,17 @@ const RETRY_MS = 500;
 /** What was committed as long ago as this, ms, is not sent without another look at the epoch: the process may have been stopped. */
 const FRESH_MS = 250;
 
+/** A reason that is made once: without one each abort makes an error. */
+const ENDED = 'nobody waits for the answer any more';
+
+/** The effect that is being performed. */
+interface Running {
+  readonly name: Effect;
+  readonly abort: AbortController;
+  /** Somebody spoke, and the record is being looked at. */
+  looksAgain: boolean;
+}
+
 export class OperationDrive {
   readonly lease: HeldLease;
   readonly input: HeldInput;
@@ -39,19 +50,22 @@ export class OperationDrive {
   /** The same, of the name that is being used. */
   #namedAt = 0;
   readonly stopping: AbortSignal;
-  #effect: { readonly name: Effect; readonly abort: AbortController } | null = null;
-  #wake = new AbortController();
+  #running: Running | null = null;
+  /** Somebody spoke since the record was looked at last. */
+  #woken = false;
   #released = false;
 
   constructor(
     readonly env: Environment,
-    record: StoredRecord,
+    opened: Opened,
     askedAt: number,
     stopping: AbortSignal,
+    /** The call as the ledger keeps it, where this process wrote it. */
+    readonly requestText: string | null,
   ) {
-    this.opened = env.store.open(record);
+    this.opened = opened;
     this.stopping = stopping;
-    this.lease = new HeldLease(env, record, askedAt, (revision) => {
+    this.lease = new HeldLease(env, opened.record, askedAt, (revision) => {
       if (revision !== this.opened.record.revision) this.wake();
     });
     this.input = new HeldInput(this);
@@ -67,7 +81,8 @@ export class OperationDrive {
 
   /** Somebody else changed the record (a command), or a channel spoke: look again. */
   wake(): void {
-    this.#wake.abort();
+    this.#woken = true;
+    if (this.#running && !this.#running.looksAgain) void this.#lookForOtherEffect(this.#running);
   }
 
   issue(): Issued {
@@ -153,6 +168,9 @@ export class OperationDrive {
 
   async run(): Promise<void> {
     let notBefore = 0;
+    // A shutdown waits for the answer to a submission: giving up on it would make its outcome unknown.
+    const stop = () => this.#running?.name !== 'submit' && this.#running?.abort.abort(ENDED);
+    this.stopping.addEventListener('abort', stop);
     try {
       await this.#adoptEpoch();
       while (!this.#released) {
@@ -179,6 +197,7 @@ export class OperationDrive {
       else if (!(error instanceof EpochIsOver)) notBefore = this.env.time.now() + FAULT_MS;
       throw error;
     } finally {
+      this.stopping.removeEventListener('abort', stop);
       this.lease.end();
       this.input.close();
       if (!this.#released) await this.#release(notBefore);
@@ -186,14 +205,12 @@ export class OperationDrive {
   }
 
   async #perform(effect: Effect): Promise<void> {
-    const abort = new AbortController();
-    this.#effect = { name: effect, abort };
-    const watch = this.#watchForOtherEffect(abort);
+    const running: Running = { name: effect, abort: new AbortController(), looksAgain: false };
+    this.#running = running;
+    if (this.#woken) void this.#lookForOtherEffect(running);
     const issued = this.issue();
     try {
-      // A shutdown waits for the answer to a submission: giving up on it would make its outcome unknown.
-      const signal = effect === 'submit' ? abort.signal : AbortSignal.any([abort.signal, this.stopping]);
-      const facts = await effects[effect](this, issued, signal);
+      const facts = await effects[effect](this, issued, running.abort.signal);
       let taken = facts.length === 0;
       for (const [index, fact] of facts.entries()) {
         const last = index === facts.length - 1;
@@ -204,36 +221,31 @@ export class OperationDrive {
     } catch (error) {
       await this.#explain(error, effect, issued);
     } finally {
-      this.#effect = null;
-      abort.abort();
-      await watch;
+      this.#running = null;
     }
   }
 
   /** A command of another process may change what is owed: stop waiting for the old answer then (never for a submission's). */
-  async #watchForOtherEffect(running: AbortController): Promise<void> {
-    while (!running.signal.aborted) {
-      const woken = this.#wake.signal;
-      if (!woken.aborted) await untilAborted(AbortSignal.any([woken, running.signal]));
-      if (running.signal.aborted) return;
-      this.#wake = new AbortController();
+  async #lookForOtherEffect(running: Running): Promise<void> {
+    running.looksAgain = true;
+    while (this.#woken && this.#running === running && !running.abort.signal.aborted) {
+      this.#woken = false;
       const current = await this.env.store.load(this.operationId).catch(() => null);
-      if (this.#effect === null || running.signal.aborted) return;
       if (!current) {
-        // The ledger is away: whoever stopped listening now would not hear of anything any more.
-        await this.env.clock.sleep(LOOK_AGAIN_MS, running.signal);
-        this.wake();
+        // The ledger is away, or its record cannot be read now: whoever stopped listening would not hear of anything any more.
+        this.#woken = true;
+        await this.env.clock.sleep(LOOK_AGAIN_MS, running.abort.signal);
         continue;
       }
-      const { name } = this.#effect;
-      const changed = current.record.revision !== this.opened.record.revision;
-      const outdated = this.#isResident(name) || (changed && owedEffect(current.snapshot) !== name);
-      if (outdated && name !== 'submit') {
+      if (this.#running !== running || running.abort.signal.aborted) break;
+      const changed = Number(current.record.revision) > Number(this.opened.record.revision);
+      const outdated = this.#isResident(running.name) || (changed && owedEffect(current.snapshot) !== running.name);
+      if (outdated && running.name !== 'submit') {
         if (changed) this.opened = current;
-        running.abort();
-        return;
+        running.abort.abort(ENDED);
       }
     }
+    running.looksAgain = false;
   }
 
   async #explain(error: unknown, effect: Effect, issued: Issued): Promise<void> {
@@ -293,11 +305,4 @@ export function unreachable(effect: Effect, reason: string) {
     default:
       return { type: 'poll.failed', reason } as const;
   }
-}
-
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

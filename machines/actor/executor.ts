@@ -312,33 +312,37 @@ export class Executor {
     if ('kind' in context) return context;
     this.#connections.remember(context);
     const snapshot = newOperation(context, this.env.store.machine);
+    const minReaderVersion = this.env.store.writes;
+    const requestText = JSON.stringify({ tool: call.tool, arguments: call.arguments, ttlMs: call.ttlMs ?? null });
     const askedAt = this.env.clock.monotonic();
-    const created = await this.env.ledger.create(
-      {
-        operationId,
-        commandId: `${this.processId}:create:${randomUUID()}`,
-        snapshot: writeSnapshot(snapshot, this.env.store.writes),
-        state: statePath(snapshot),
-        fields: acceptFieldsOf(context),
-        scope: scopeOf(call.endpoint, this.processId),
-        dueAt: context.dueAt,
-        creates: protocol,
-        payloads: [
-          {
-            digest: request.digest,
-            text: JSON.stringify({ tool: call.tool, arguments: call.arguments, ttlMs: call.ttlMs ?? null }),
+    const created = await this.env.store.announcing(operationId, () =>
+      this.env.ledger.create(
+        {
+          operationId,
+          commandId: `${this.processId}:create:${randomUUID()}`,
+          snapshot: writeSnapshot(snapshot, minReaderVersion),
+          state: statePath(snapshot),
+          fields: acceptFieldsOf(context),
+          scope: scopeOf(call.endpoint, this.processId),
+          dueAt: context.dueAt,
+          creates: protocol,
+          payloads: [
+            {
+              digest: request.digest,
+              text: requestText,
+            },
+            ...traceToKeep(),
+          ],
+          history: {
+            at: context.createdAt,
+            event: 'created',
+            from: '',
+            to: statePath(snapshot),
+            executor: this.env.executorId,
           },
-          ...traceToKeep(),
-        ],
-        history: {
-          at: context.createdAt,
-          event: 'created',
-          from: '',
-          to: statePath(snapshot),
-          executor: this.env.executorId,
         },
-      },
-      this.#started ? { owner: this.env.executorId, ms: this.env.leaseMs } : null,
+        this.#started ? { owner: this.env.executorId, ms: this.env.leaseMs } : null,
+      ),
     );
     switch (created.kind) {
       case 'epochOver': {
@@ -361,7 +365,9 @@ export class Executor {
     if (created.kind === 'purged') return madeBefore(call, created.tombstone, request.digest);
     if (created.kind === 'exists') return this.#attach(call, this.env.store.open(created.record), request.digest);
     measureCreated(context);
-    if (this.#started) this.#scheduler.take(created.record, askedAt);
+    if (this.#started) {
+      this.#scheduler.take(created.record, askedAt, { snapshot, minReaderVersion, requestText });
+    }
     this.#scheduler.keep(created.record);
     return { kind: 'accepted', operationId, existing: false };
   }

@@ -12,6 +12,7 @@ import type { Environment } from './environment.ts';
 import { wordsOf } from './log.ts';
 import { reclaimOwn } from './reclaim.ts';
 import { Spread } from './spread.ts';
+import type { Opened } from './store.ts';
 import { EpochIsOver } from './tenure.ts';
 
 /** A partition that others look after is looked at without a reason so many times less often than an own one. */
@@ -36,6 +37,12 @@ export interface SchedulerOptions {
   readonly lookEveryMs: number;
   /** How long something has to be due before another executor than the first in line takes it, ms. */
   readonly graceMs: number;
+}
+
+/** What the creator of an operation knows of it without reading. */
+export interface Made extends Omit<Opened, 'record'> {
+  /** The call, as the ledger keeps it. */
+  readonly requestText: string;
 }
 
 export class Scheduler {
@@ -153,8 +160,8 @@ export class Scheduler {
     return this.#drives.size >= this.options.concurrency;
   }
 
-  /** Drives a record whose lease this executor holds already (the creator's). */
-  take(record: StoredRecord, askedAt: number): void {
+  /** Drives a record whose lease this executor holds already. `made`: by its creator, who knows what is in it. */
+  take(record: StoredRecord, askedAt: number, made?: Made): void {
     this.keep(record);
     const running = this.#drives.get(record.operationId);
     if (running) {
@@ -165,7 +172,9 @@ export class Scheduler {
     const { env } = this.options;
     let drive: OperationDrive;
     try {
-      drive = new OperationDrive(env, record, askedAt, this.#ending.signal);
+      // Its command may have been repeated, and the record have gone on since.
+      const known = made !== undefined && record.revision === '1' ? { record, ...made } : env.store.open(record);
+      drive = new OperationDrive(env, known, askedAt, this.#ending.signal, made?.requestText ?? null);
     } catch (error) {
       this.#unreadable(record, error);
       return;

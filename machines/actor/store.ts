@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type {
   AcceptAnswer,
+  CommitAnswer,
   OperationLedger,
   PayloadWrite,
   Step,
@@ -116,11 +117,28 @@ export class OperationStore {
     };
   }
 
-  #nudged(operationId: string): void {
+  /** A step of this process: the nudge that follows it is no news here, and may come before its answer. */
+  async announcing<T>(operationId: string, step: () => Promise<T>): Promise<T> {
+    if (this.#foreign.size === 0) return step();
+    this.#own.set(operationId, (this.#own.get(operationId) ?? 0) + 1);
+    try {
+      return await step();
+    } catch (error) {
+      this.#isOwn(operationId);
+      throw error;
+    }
+  }
+
+  /** Whether a nudge of a step of this process was to come; it has come now, or never will. */
+  #isOwn(operationId: string): boolean {
     const own = this.#own.get(operationId) ?? 0;
     if (own > 1) this.#own.set(operationId, own - 1);
     else this.#own.delete(operationId);
-    if (own > 0) return;
+    return own > 0;
+  }
+
+  #nudged(operationId: string): void {
+    if (this.#isOwn(operationId)) return;
     for (const listener of this.#foreign) listener(operationId);
   }
 
@@ -222,7 +240,7 @@ export class OperationStore {
     const { record } = opened;
     const { context } = next;
     // The last fence: what a record cannot hold must not become one, for nobody could open it again.
-    const fits = ToolOperationContext.safeParse(context);
+    const fits = fitsAfter(opened.snapshot.context, context);
     if (!fits.success) {
       const why = z.prettifyError(fits.error);
       throw new RangeError(
@@ -249,11 +267,14 @@ export class OperationStore {
     };
     const uncertainty = { before: uncertaintyOf(from), after: uncertaintyOf(state) };
     const releaseLease = options.releaseWhen?.(next, event.at) ?? false;
-    const answer =
+    // Who keeps the lease goes on by itself, and a line that nobody would read is waited for by nobody.
+    const quiet = step.history === null && options.leaseOwner !== undefined && !releaseLease;
+    const write = (): Promise<AcceptAnswer | CommitAnswer> =>
       final && event.type === 'terminal.accept'
-        ? await this.#accept(step, record, event, next)
-        : await this.#ledger.commit({
+        ? this.#accept(step, record, event, next)
+        : this.#ledger.commit({
             ...step,
+            quiet,
             ...(uncertainty.before === null && uncertainty.after === null ? {} : { uncertainty }),
             expectedRevision: record.revision,
             // What is taken over is not sent by anybody: it lets nothing be created.
@@ -263,10 +284,10 @@ export class OperationStore {
             ...(olderHistory === undefined ? {} : { olderHistory }),
             ...(options.leaseOwner === undefined ? {} : { leaseOwner: options.leaseOwner, releaseLease }),
           });
+    const answer = await (quiet ? write() : this.announcing(record.operationId, write));
     switch (answer.kind) {
       case 'committed':
       case 'accepted':
-        if (this.#foreign.size > 0) this.#own.set(record.operationId, (this.#own.get(record.operationId) ?? 0) + 1);
         if (final) setTimeout(() => this.#own.delete(record.operationId), 1_000).unref();
         return {
           record: {
@@ -343,6 +364,17 @@ export class OperationStore {
     return refusal;
   }
 }
+
+/** Whether a context is one after a step: what the step left alone was checked when it came. */
+function fitsAfter(before: ToolOperationContext, after: ToolOperationContext) {
+  const { shape } = ToolOperationContext;
+  const same = (name: string) => Object.is(Reflect.get(before, name), Reflect.get(after, name));
+  const fit = Object.entries(after).every(
+    ([name, value]) => same(name) || (name in shape && shape[name as keyof typeof shape].safeParse(value).success),
+  );
+  return fit ? FITS : ToolOperationContext.safeParse(after);
+}
+const FITS = { success: true } as const;
 
 /** The ledger says that the adapter of this step is not active (R4), or that nothing is to be created now (R3). */
 function refusedByLedger(event: OperationEvent, why: 'switchedOff' | 'creationOff'): OperationEvent {

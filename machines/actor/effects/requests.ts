@@ -108,9 +108,27 @@ export async function isForeign(drive: OperationDrive, task: Pick<TaskView, 'tas
 
 export const sessionOf = (drive: Reader): Promise<ProtocolSession> => drive.env.connections.session(drive.context);
 
-/** A wait of at most the request timeout; giving up only stops the waiting. */
-export function patience(drive: Reader, signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(drive.env.requestTimeoutMs)]);
+/** Waits for an answer for at most the request timeout; giving up only stops the waiting. */
+export async function patiently<T>(
+  { env }: Reader,
+  signal: AbortSignal,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const giveUp = () => over.abort(signal.reason);
+  if (signal.aborted) giveUp();
+  const timer = setTimeout(
+    () => over.abort(new DOMException('no answer in time', 'TimeoutError')),
+    env.requestTimeoutMs,
+  );
+  timer.unref();
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await ask(over.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+  }
 }
 
 /** The call as the ledger keeps it. */
@@ -118,8 +136,9 @@ export async function storedRequest({
   env,
   context,
   operationId,
+  requestText,
 }: OperationDrive): Promise<{ tool: string; arguments: Json; ttlMs: number | null }> {
-  const text = await env.ledger.readPayload(operationId, context.requestDigest);
+  const text = requestText ?? (await env.ledger.readPayload(operationId, context.requestDigest));
   if (text === null) throw new Error(`the stored request of ${operationId} is gone`);
   return StoredRequest.parse(JSON.parse(text)) as { tool: string; arguments: Json; ttlMs: number | null };
 }

@@ -61,7 +61,7 @@ export class GatedExecutor {
   #doors: ((open: boolean) => void)[] = [];
   #claims = 0;
   #outdated: ReadonlySet<Request> = new Set();
-  #nudges: ((operationId: string) => void)[] = [];
+  #nudges: Parameters<OperationLedger['onChange']>[0][] = [];
   /** Killed, or stopped for good: its ledger hears nothing of it any more. */
   #isDead = false;
   #isEnding = false;
@@ -133,7 +133,7 @@ export class GatedExecutor {
   }
 
   nudge(operationId: string): void {
-    for (const listener of this.#nudges) listener(operationId);
+    for (const listener of this.#nudges) listener(operationId, 'step');
   }
 
   kill(): void {
