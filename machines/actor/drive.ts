@@ -222,6 +222,8 @@ export class OperationDrive {
       await this.#explain(error, effect, issued);
     } finally {
       this.#running = null;
+      // What the adapter goes on with by itself knows by it that nobody waits here.
+      running.abort.abort(ENDED);
     }
   }
 

@@ -216,6 +216,8 @@ export class OperationStore {
       if (committed) {
         measureCommit(opened, committed, applied);
         for (const listener of this.#committed) listener(committed, from);
+        // A step beside whoever drives the operation is news to them, in this process too.
+        if (options.leaseOwner === undefined) for (const listener of this.#foreign) listener(operationId);
         // A step that came first; to begin it was all that this event wanted.
         if (over?.kind !== 'first' || over.event.type === event.type) return { kind: 'taken', opened: committed, from };
         opened = committed;
