@@ -60,7 +60,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     },
     async stop() {
       await kill('SIGKILL');
-      if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+      if (options.dir === undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
 }
