@@ -291,7 +291,7 @@ describe('real processes', () => {
     const away = await startRedis();
     closers.push(() => away.stop());
     const program = new URL('./server-2026.ts', import.meta.url).pathname;
-    const orders = { redis: away.url, port: 0, heartbeatMs: 900, retentionMs: 60_000 };
+    const orders = { redis: away.url, port: 0, heartbeatMs: 1_500, retentionMs: 60_000 };
     const processes = [0, 1, 2].map(() => new ExecutorProcess(orders, program));
     closers.push(() => Promise.all(processes.map((started) => started.kill())));
     const clients = await Promise.all(
@@ -309,12 +309,12 @@ describe('real processes', () => {
       ),
     );
     await away.kill('SIGKILL');
-    await sleep(2_500);
+    await sleep(4_000);
     await away.restart();
     const reader = new Redis(away.url, { protocol: 2 });
     reader.on('error', () => undefined);
     // Long enough for everybody to look after everybody else.
-    await sleep(2_500);
+    await sleep(4_000);
     for (const { label } of running) await reader.set(`release:${label}`, '1');
     for (const { client, taskId } of running) await client.until(taskId, 'completed');
     const begun = await reader.lrange('begun', 0, -1);
