@@ -104,8 +104,7 @@ export class Leases {
   }
 
   async #claim(partition: number, limit: number, ask: ClaimAsk): Promise<Look | { readonly epochOver: number }> {
-    const keys = this.#store.partitions[partition];
-    if (keys === undefined) throw new RangeError(`this ledger has no partition ${partition}`);
+    const keys = this.#store.partition(partition);
     const scopes = this.#inTurn(ask.scopes);
     const answer = await this.#store.write(claimed, {
       script: 'claim',

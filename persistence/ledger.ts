@@ -47,10 +47,8 @@ export class ScriptLedger implements OperationLedger {
   readonly #retention: Retention;
   readonly #migrations: Migrations;
   readonly #histories: Histories;
-  /** By endpoint. */
-  readonly #owners = new Map<string, Gathered<readonly [taskId: string, operationId: string], string>>();
-  /** By limiter and rate. */
-  readonly #permits = new Map<string, Gathered<undefined, number>>();
+  readonly #owners = new Gathered<readonly [taskId: string, operationId: string], string>();
+  readonly #permits = new Gathered<undefined, number>();
 
   constructor(store: Store, kind: LedgerKind, limits: SizeLimits) {
     this.kind = kind;
@@ -173,9 +171,9 @@ export class ScriptLedger implements OperationLedger {
 
   ownTask(endpointId: string, taskId: string, operationId: string): Promise<string> {
     const keys = [this.#store.keys.tasks(endpointId)];
-    return gatheredBy(this.#owners, endpointId, (tasks) =>
+    return this.#owners.ask(endpointId, [taskId, operationId], (tasks) =>
       this.#store.write(texts, { script: 'own-task', keys, args: tasks.flat() }),
-    ).ask([taskId, operationId]);
+    );
   }
 
   async takePermit(
@@ -190,11 +188,11 @@ export class ScriptLedger implements OperationLedger {
         args: [...rate, String(count), lane === 'next' ? '1' : ''],
       });
     if (lane === 'next') return { waitMs: (await take(1)).waitMs };
-    const gathered = gatheredBy(this.#permits, `${key} ${rate.join(' ')}`, async (asks: readonly undefined[]) => {
+    const waitMs = await this.#permits.ask(`${key} ${rate.join(' ')}`, undefined, async (asks) => {
       const { given, waitMs } = await take(asks.length);
       return asks.map((_, index) => (index < given ? 0 : waitMs));
     });
-    return { waitMs: await gathered.ask(undefined) };
+    return { waitMs };
   }
 
   setAdapter(...args: Parameters<OperationLedger['setAdapter']>): Promise<void> {
@@ -339,21 +337,6 @@ export class ScriptLedger implements OperationLedger {
   #readField(key: string, field: string): Promise<string | null> {
     return this.#store.read(optionalText, { script: 'read', keys: [key], args: [field] });
   }
-}
-
-/** So many small asks go together at most. */
-const TOGETHER = 64;
-
-function gatheredBy<Ask, Answer>(
-  all: Map<string, Gathered<Ask, Answer>>,
-  key: string,
-  send: (asks: readonly Ask[]) => Promise<readonly Answer[]>,
-): Gathered<Ask, Answer> {
-  const known = all.get(key);
-  if (known) return known;
-  const gathered = new Gathered(send, TOGETHER);
-  all.set(key, gathered);
-  return gathered;
 }
 
 const cursorOf = (partition: number, { score, operationId }: Place): string => `${partition}:${score}:${operationId}`;

@@ -7,15 +7,11 @@ import { flags, pairs, peeked, texts } from './replies.ts';
 import { wholeMs } from './steps.ts';
 import type { Store } from './store.ts';
 
-/** So many rows are acknowledged together at most. */
-const TOGETHER = 64;
-
 /** Handing terminal receipts to their consumers, each once. */
 export class Outbox {
   readonly #store: Store;
   #turn = 0;
-  /** By partition and consumer. */
-  readonly #acks = new Map<string, Gathered<ReadyRow, boolean>>();
+  readonly #acks = new Gathered<ReadyRow, boolean>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -23,7 +19,7 @@ export class Outbox {
 
   async lease(...[consumer, limit, leaseMs, where]: Parameters<OperationLedger['leaseReady']>): Promise<ReadyRow[]> {
     const rows: ReadyRow[] = [];
-    for (const partition of where?.map((one) => this.#partition(one)) ?? (await this.#partitionsWithWork())) {
+    for (const partition of where?.map((one) => this.#store.partition(one)) ?? (await this.#partitionsWithWork())) {
       if (rows.length >= limit) break;
       const token = randomUUID();
       const leased = await this.#store
@@ -49,10 +45,7 @@ export class Outbox {
 
   ack(row: ReadyRow, consumer: string): Promise<boolean> {
     const partition = this.#store.partitionOf(row.operationId);
-    const who = `${partition.name} ${consumer}`;
-    const acks = this.#acks.get(who) ?? new Gathered((rows) => this.#ackAll(partition, rows, consumer), TOGETHER);
-    this.#acks.set(who, acks);
-    return acks.ask(row);
+    return this.#acks.ask(`${partition.name} ${consumer}`, row, (rows) => this.#ackAll(partition, rows, consumer));
   }
 
   #ackAll(partition: PartitionKeys, rows: readonly ReadyRow[], consumer: string): Promise<readonly boolean[]> {
@@ -69,12 +62,6 @@ export class Outbox {
       args: [consumer, ...rows.flatMap(({ operationId, token }) => [operationId, token])],
       history: { partition },
     });
-  }
-
-  #partition(number: number): PartitionKeys {
-    const partition = this.#store.partitions[number];
-    if (partition === undefined) throw new RangeError(`this ledger has no partition ${number}`);
-    return partition;
   }
 
   /** Begins with another partition each time, so that none waits for the others. */

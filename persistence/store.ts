@@ -63,6 +63,12 @@ export class Store {
     return partition < this.partitions.length ? partition : null;
   }
 
+  partition(number: number): PartitionKeys {
+    const keys = this.partitions[number];
+    if (keys === undefined) throw new RangeError(`this ledger has no partition ${number}`);
+    return keys;
+  }
+
   /** The keys of the partition that an operation's id names. */
   partitionOf(operationId: string): PartitionKeys {
     const keys = this.partitions[this.partitionNumberOf(operationId) ?? -1];
