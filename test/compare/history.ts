@@ -33,10 +33,15 @@ export interface Truth {
   /** Requests that reached the server. */
   readonly creates: number;
   readonly requests: number;
-  readonly notes: readonly string[];
 }
 
+export type Outcome = Extract<Told, { kind: 'completed' | 'failed' | 'cancelled' }>;
+
+export const isOutcome = (told: Told): told is Outcome =>
+  told.kind === 'completed' || told.kind === 'failed' || told.kind === 'cancelled';
+
 export interface History {
+  /** In order; what came over the outbox later, at its end. */
   readonly told: readonly Told[];
   /** Outcomes that reached the next step, from whichever process of the caller. */
   readonly handedOver: number;

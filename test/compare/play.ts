@@ -1,7 +1,7 @@
 /** Plays one script with one contender, and gives what is left of it. */
 import { type Arena, within } from './arenas/arena.ts';
 import type { Client, Contender, Scene, Waiting } from './contenders/contender.ts';
-import type { History, Protocol, Told } from './history.ts';
+import { type History, isOutcome, type Outcome, type Protocol, type Told } from './history.ts';
 import type { Hand, Script } from './script.ts';
 
 const PATIENCE_MS = 6_000;
@@ -9,6 +9,8 @@ const PATIENCE_MS = 6_000;
 const REQUEST_MS = 2_000;
 /** What is on its way to the next step has come by then. */
 const GRACE_MS = 250;
+/** An outbox is looked at in its own time. */
+const OUTBOX_MS = 1_500;
 /** A step of a plot that never comes, because the contender gave up, is not waited for longer. */
 const PLOT_MS = 4_000;
 
@@ -30,7 +32,7 @@ class Performance {
   readonly #told: Told[] = [];
   #waiting: Waiting[] = [];
   #asked = 0;
-  #handedOver = 0;
+  readonly #handed: Outcome[] = [];
   #cancelAsked = false;
 
   constructor(
@@ -46,20 +48,27 @@ class Performance {
     await this.script.plot?.(this.#hand());
     await this.#hear();
     if (this.script.callsAgain && this.#told.some(isUncertain)) {
-      this.#waiting = [(this.#clients.at(-1) ?? client).call()];
+      // On a connection of its own: the old one may be what is broken.
+      this.#waiting = [(await this.#open()).call()];
       await this.#hear();
     }
     await within(PLOT_MS, () => this.arena.isQuiet());
-    const isOver = this.#told.some(({ kind }) => kind === 'completed' || kind === 'failed' || kind === 'cancelled');
-    if (isOver) await within(1_000, () => this.#handedOver > 0);
-    await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
+    await this.#handOver();
     return {
-      told: this.#told,
-      handedOver: this.#handedOver,
+      told: [...this.#told, ...this.#handed.filter((one) => !this.#told.some((known) => isSame(known, one)))],
+      handedOver: this.#handed.length,
       asked: this.#asked,
       cancelAsked: this.#cancelAsked,
       truth: await this.arena.truth(),
     };
+  }
+
+  /** What is on its way to the next step gets there, and a second time where that happens. */
+  async #handOver(): Promise<void> {
+    const { knowable, status } = await this.arena.truth();
+    const mayCome = this.#told.some(isOutcome) || (knowable && status !== 'working');
+    if (mayCome) await within(OUTBOX_MS, () => this.#handed.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
   }
 
   async close(): Promise<void> {
@@ -67,12 +76,14 @@ class Performance {
   }
 
   async #open(): Promise<Client> {
-    const client = await this.contender.open(this.#scene(), this.#memory);
+    // What an ended process would do with an outcome does not happen.
+    const isAlive = () => this.#clients.includes(client);
+    const client: Client = await this.contender.open(this.#scene(isAlive), this.#memory);
     this.#clients.push(client);
     return client;
   }
 
-  #scene(): Scene {
+  #scene(isAlive: () => boolean): Scene {
     const { budgetMs, offers = 'nothing' } = this.script;
     return {
       protocol: this.protocol,
@@ -87,8 +98,8 @@ class Performance {
         this.#asked += 1;
         return 'tide';
       },
-      handedOver: () => {
-        this.#handedOver += 1;
+      handedOver: (outcome) => {
+        if (isAlive()) this.#handed.push(outcome);
       },
     };
   }
@@ -149,3 +160,5 @@ class Performance {
 }
 
 const isUncertain = ({ kind }: Told): boolean => kind === 'error' || kind === 'failed' || kind === 'parked';
+
+const isSame = (one: Told, other: Told): boolean => JSON.stringify(one) === JSON.stringify(other);

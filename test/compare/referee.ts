@@ -1,5 +1,5 @@
 /** Compares what a caller was told with what the server knows. Nothing here knows a contender or a script. */
-import type { History, Told, Truth } from './history.ts';
+import { type History, isOutcome, type Told, type Truth } from './history.ts';
 
 export const VERDICTS = ['agree', 'says less', 'contradicts', 'second operation'] as const;
 export type VerdictName = (typeof VERDICTS)[number];
@@ -17,7 +17,9 @@ export function judge(history: History): Verdict {
   if (truth.operations > 1) {
     return verdict('second operation', `one call, ${truth.operations} operations`);
   }
-  const verdicts = [...conduct(history), ...told.map((one) => compare(one, truth))];
+  // What claims nothing is no last word while another one follows.
+  const words = told.filter((one, nth) => isOutcome(one) || nth === told.length - 1);
+  const verdicts = [...conduct(history), ...words.map((one) => compare(one, truth))];
   return verdicts.reduce((worst, next) => (rank(next) > rank(worst) ? next : worst), verdict('agree', ''));
 }
 
@@ -94,4 +96,16 @@ function withoutOutcome(told: Told, { status, knowable }: Truth): Verdict {
   }
   if (!knowable) return verdict('agree', 'nobody can know');
   return verdict('says less', `no outcome told, the server would say ${status}`);
+}
+
+/** Why a peer is better than we are in a run, or `null`. Agreement comes first, then an outcome in hand, then cost. */
+export function betterThan(ours: History, peer: History): string | null {
+  const [own, other] = [judge(ours), judge(peer)];
+  if (rank(other) !== rank(own)) return rank(other) < rank(own) ? `${other.name}, where we: ${own.name}` : null;
+  if (other.name !== 'agree') return null;
+  const [ownLast, otherLast] = [ours.told.at(-1), peer.told.at(-1)];
+  const has = (told: Told | undefined) => told !== undefined && isOutcome(told);
+  if (has(otherLast) !== has(ownLast)) return has(otherLast) ? 'tells the outcome, where we do not' : null;
+  const [less, more] = [peer.truth.requests, ours.truth.requests];
+  return less < more ? `fewer requests (${less}, we ${more})` : null;
 }

@@ -144,7 +144,6 @@ function truthOf(
     questions: 0,
     creates: server.count('start'),
     requests: server.requests.length,
-    notes: [],
   };
 }
 

@@ -150,7 +150,6 @@ class McpArena implements Arena {
       questions: work.questions ?? 0,
       creates: log.counts['tools/call'] ?? 0,
       requests: log.requests.length,
-      notes: [],
     };
   }
 

@@ -5,7 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Told } from '../history.ts';
 import { errorText, resultText } from '../text.ts';
-import type { Contender, Scene, Waiting } from './contender.ts';
+import { type Contender, goingOn, type Scene, type Waiting } from './contender.ts';
 
 export function callToolStream(version: string): Contender {
   return {
@@ -23,6 +23,9 @@ export function callToolStream(version: string): Contender {
         content: { word: await scene.ask() },
       }));
       await client.connect(new StreamableHTTPClientTransport(new URL(scene.url)) as Transport);
+      // It checks results against the output schemas of the tools that it was shown.
+      let page = await client.listTools();
+      while (page.nextCursor !== undefined) page = await client.listTools({ cursor: page.nextCursor });
       return {
         call: () => streamed(client, scene),
         comeBack: () => Promise.reject(new Error('callToolStream cannot take up a call')),
@@ -49,13 +52,14 @@ function streamed(client: McpClient, scene: Scene): Waiting {
     for await (const message of stream) {
       if (message.type === 'taskCreated') isCreated(message.task.taskId);
       if (message.type === 'result') {
-        scene.handedOver();
         return { kind: 'completed', text: resultText(message.result), isError: message.result.isError === true };
       }
       if (message.type === 'error') return toldOf(message.error.message);
     }
     return { kind: 'silent' };
-  })().catch((error: unknown): Told => ({ kind: 'error', text: errorText(error) }));
+  })()
+    .catch((error: unknown): Told => ({ kind: 'error', text: errorText(error) }))
+    .then((one) => goingOn(scene, one));
   return {
     told,
     async cancel() {

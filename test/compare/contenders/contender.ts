@@ -1,5 +1,5 @@
 /** One client library, as a caller uses it: a process that makes one call. */
-import type { Protocol, Told } from '../history.ts';
+import { isOutcome, type Outcome, type Protocol, type Told } from '../history.ts';
 import type { Need, Offers } from '../script.ts';
 
 export const CONTENDERS = ['toolop', 'ext-tasks v1', 'ext-tasks v2', 'callToolStream', 'google-gax'] as const;
@@ -21,7 +21,7 @@ export interface Scene {
   /** Asks the human, who always answers. */
   ask(): Promise<string>;
   /** An outcome reached the next step. */
-  handedOver(): void;
+  handedOver(outcome: Outcome): void;
 }
 
 /** The call, as the caller holds it. */
@@ -50,4 +50,10 @@ export interface Contender {
   /** `memory`: what the caller's processes share, a disk or a database of theirs. */
   open(scene: Scene, memory: Map<string, unknown>): Promise<Client>;
   stop(): Promise<void>;
+}
+
+/** Where the caller goes on with what it was told: an outcome goes to the next step. */
+export function goingOn(scene: Scene, told: Told): Told {
+  if (isOutcome(told)) scene.handedOver(told);
+  return told;
 }

@@ -7,7 +7,7 @@ import type {
 } from '@modelcontextprotocol/ext-tasks/client';
 import type { Told } from '../history.ts';
 import { errorText, resultText } from '../text.ts';
-import type { Client, Scene, Waiting } from './contender.ts';
+import { type Client, goingOn, type Scene, type Waiting } from './contender.ts';
 
 /** A session on a connected client, as its README shows it. */
 export interface Opened {
@@ -63,10 +63,7 @@ function waitingFor(
       execution = one;
       return one.settle({ signal: stop.signal });
     })
-    .then(({ outcome }) => {
-      scene.handedOver();
-      return toldOf(outcome);
-    })
+    .then(({ outcome }) => goingOn(scene, toldOf(outcome)))
     .catch((error: unknown): Told => ({ kind: 'error', text: errorText(error) }));
   return {
     told,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import gax from 'google-gax';
 import type { Told } from '../history.ts';
 import { errorText, resultText } from '../text.ts';
-import type { Contender, Scene, Waiting } from './contender.ts';
+import { type Contender, goingOn, type Scene, type Waiting } from './contender.ts';
 
 const { fallback } = gax;
 const { protobuf } = fallback;
@@ -126,11 +126,12 @@ async function clientOf(root: ReturnType<typeof protoRoot>, scene: Scene) {
 }
 
 function waitingFor(scene: Scene, finding: Promise<Operation>): Waiting {
-  const told = finding.then(settled, (error: unknown): Told => ({ kind: 'error', text: errorText(error) }));
+  const told = finding
+    .then(settled, (error: unknown): Told => ({ kind: 'error', text: errorText(error) }))
+    .then((one) => goingOn(scene, one));
   async function settled(operation: Operation): Promise<Told> {
     try {
       const [result] = (await operation.promise()) as readonly unknown[];
-      scene.handedOver();
       return { kind: 'completed', text: resultText(result), isError: false };
     } catch (error) {
       const { code } = error as { readonly code?: number };

@@ -17,7 +17,7 @@ import { openLedger } from '../../../persistence/index.ts';
 import { FAST, NAMESPACE } from '../../support/rig.ts';
 import type { Told } from '../history.ts';
 import { errorText, resultText } from '../text.ts';
-import type { Client, Contender, Scene, Waiting } from './contender.ts';
+import { type Client, type Contender, goingOn, type Scene, type Waiting } from './contender.ts';
 
 const METHOD = { path: '/v1/{parent=projects/*}/reports:generate' };
 const METHODS = { generate: METHOD, keyed: { ...METHOD, requestId: { field: 'requestId', retentionMs: 600_000 } } };
@@ -69,7 +69,7 @@ async function openProcess(scene: Scene, ledger: OperationLedger): Promise<Clien
   });
   await executor.start();
   const end = new AbortController();
-  const handle = async () => scene.handedOver();
+  const handle = async (outcome: TerminalOutcome) => void goingOn(scene, toldOf(outcome));
   const consumer = consumeReady({ ledger, consumer: executor.processId, handle, idleMs: 200 }, end.signal);
   const call: ToolCall = {
     callNodeId: scene.callNodeId,
