@@ -32,7 +32,7 @@ const given = new Command('compare')
     'Drives the same scripted servers with this project and its peers, and compares what each told its caller.',
   )
   .option('--only <text>', 'only scripts with this in their name, or with this row of the brief (F4)')
-  .option('--at-once <n>', 'how many runs at the same time', natural, 8)
+  .option('--at-once <n>', 'how many runs at the same time', natural, 6)
   .option('--json', 'one JSON document on stdout, in place of the table')
   .option('--markdown [file]', 'the table as Markdown, on stdout or into a file')
   .option('--write', 'put the Markdown table into README.md, between its marks')

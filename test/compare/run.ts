@@ -32,7 +32,7 @@ export interface RunOptions {
 }
 
 export async function runAll(options: RunOptions): Promise<readonly Row[]> {
-  const { scripts, contenders, atOnce = 8, signal, progress = () => undefined } = options;
+  const { scripts, contenders, atOnce = 6, signal, progress = () => undefined } = options;
   const rows = scripts.flatMap((script) =>
     script.protocols.map((protocol) => ({ script, protocol, cells: {} as Partial<Record<ContenderName, Cell>> })),
   );
@@ -58,15 +58,26 @@ export async function runAll(options: RunOptions): Promise<readonly Row[]> {
   return rows;
 }
 
+/** A busy machine can let an operation end before its fault is set: that is no run of the script. */
+const ATTEMPTS = 3;
+
 async function cellOf(script: Script, protocol: Protocol, contender: Contender, pool: ServerPool): Promise<Cell> {
   const needs = (script.needs ?? []).filter((need) => !contender.can.includes(need));
   if (needs.length > 0) return { kind: 'unable', needs: needs.join(', ') };
-  try {
-    const history = await onArena(script, protocol, pool, (arena) => play(script, protocol, contender, arena));
-    return { kind: 'played', history, verdict: judge(history) };
-  } catch (error) {
-    return { kind: 'broken', why: (error as Error).message.split('\n')[0] ?? 'no reason' };
+  let why = 'no reason';
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    try {
+      const { history, unmet } = await onArena(script, protocol, pool, async (arena) => {
+        const history = await play(script, protocol, contender, arena);
+        return { history, unmet: await arena.unmet() };
+      });
+      if (unmet.length === 0) return { kind: 'played', history, verdict: judge(history) };
+      why = `the fault met nothing: ${unmet.join(', ')}`;
+    } catch (error) {
+      why = (error as Error).message.split('\n')[0] ?? why;
+    }
   }
+  return { kind: 'broken', why };
 }
 
 async function onArena<T>(

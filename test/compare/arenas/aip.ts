@@ -1,4 +1,5 @@
 /** AIP-151: the project's test API, one for each run. */
+import type { Fault as AipFault } from '../../support/aip/faults.ts';
 import { AipServer, REPORT, rpcError } from '../../support/aip-server.ts';
 import type { Truth } from '../history.ts';
 import type { Fault, Script, Step } from '../script.ts';
@@ -54,8 +55,18 @@ export async function openAip(script: Script): Promise<Arena> {
     server.requests.splice(before, 1);
     return response.ok ? ((await response.json()) as Wire) : null;
   };
+  const set = new Set<AipFault>();
+  const next = server.faults.next.bind(server.faults);
+  server.faults.next = (on) => {
+    const met = next(on);
+    if (met !== null) set.delete(met);
+    return met;
+  };
   const fault = async (faults: readonly Fault[]) => {
-    for (const one of faults) server.fault(translated(one));
+    for (const one of faults.map(translated)) {
+      set.add(one);
+      server.fault(one);
+    }
   };
   await fault(before);
 
@@ -111,6 +122,7 @@ export async function openAip(script: Script): Promise<Arena> {
         reachable: !replyLost || (offers === 'look-up' && keyed),
       });
     },
+    unmet: async () => [...set].map(({ kind, on }) => `${kind} on ${on}`),
     async close() {
       clearInterval(looking);
       await server.stop();
@@ -147,7 +159,7 @@ function truthOf(
   };
 }
 
-function translated(fault: Fault): Parameters<AipServer['fault']>[0] {
+function translated(fault: Fault): AipFault {
   const on = CALLS[fault.on];
   const times = fault.times ?? 1;
   switch (fault.kind) {

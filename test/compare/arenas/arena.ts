@@ -23,6 +23,8 @@ export interface Arena {
   /** `false`: an operation is still on its way to its end. */
   isQuiet(): Promise<boolean>;
   truth(): Promise<Truth>;
+  /** Faults that were set and met nothing: the script was not played. */
+  unmet(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

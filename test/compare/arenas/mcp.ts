@@ -153,6 +153,11 @@ class McpArena implements Arena {
     };
   }
 
+  async unmet(): Promise<readonly string[]> {
+    const { rules } = await this.#proxy.log();
+    return rules.filter(({ hits }) => hits === 0).map(({ rule }) => `${rule.action.kind} on ${rule.method}`);
+  }
+
   close(): Promise<void> {
     return this.#proxy.close();
   }

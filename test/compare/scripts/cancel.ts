@@ -27,7 +27,7 @@ export const cancel: readonly Script[] = [
     protocols: [...MCP_2026, ...AIP],
     what: 'The cancel is acknowledged; the tool works on and completes, with its effect.',
     source: 'https://github.com/googleapis/google-cloud-cpp/pull/7762',
-    work: { ms: 600 },
+    work: { ms: 900 },
     cancelIs: 'heard',
     needs: ['cancel'],
     plot: async (hand) => {

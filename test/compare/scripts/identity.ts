@@ -19,7 +19,7 @@ export const identity: readonly Script[] = [
     rows: ['F9'],
     protocols: MCP,
     what: 'One status read answers with another task id, completed; ours works on and completes. The caller calls again on a failure.',
-    work: { ms: 400 },
+    work: { ms: 900 },
     plot: async (hand) => {
       await working(hand);
       const both = { ttl: null, pollInterval: 50, ttlMs: null, pollIntervalMs: 50, resultType: 'complete' };
@@ -70,7 +70,7 @@ export const identity: readonly Script[] = [
     protocols: ALL,
     what: 'It stops and closes what it opened, as the documentation shows; the tool works on and should complete.',
     source: 'https://github.com/leehack/mcp_dart/issues/127',
-    work: { ms: 600 },
+    work: { ms: 900 },
     plot: async (hand) => {
       await working(hand);
       await hand.leave();

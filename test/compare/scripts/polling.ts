@@ -2,7 +2,8 @@
 import type { Fault, Hand, Script } from '../script.ts';
 import { AIP, ALL, MCP, MCP_2025, MCP_2026 } from './protocols.ts';
 
-const WORK = { ms: 400 };
+/** Long enough for a second read, also on a busy machine. */
+const WORK = { ms: 900 };
 /** The first read goes well; what comes then is the fault. */
 const afterOneRead =
   (...faults: readonly Fault[]) =>
@@ -57,7 +58,7 @@ export const polling: readonly Script[] = [
     rows: ['F11', 'B8'],
     protocols: ALL,
     what: 'Connections are refused for 1 s; the operation works on and completes. The caller calls again on a failure.',
-    work: { ms: 1_500 },
+    work: { ms: 2_000 },
     plot: async ({ created, seen, away }) => {
       await created();
       await seen('get', 1);
@@ -108,7 +109,7 @@ export const polling: readonly Script[] = [
     rows: ['F2'],
     protocols: MCP_2025,
     what: 'After `input_required` was over, two reads still say so and then `working` (a cache); nothing is asked, the task completes.',
-    work: { ms: 600 },
+    work: WORK,
     plot: async ({ created, seen, statuses }) => {
       await created();
       await seen('get', 1);
@@ -121,7 +122,7 @@ export const polling: readonly Script[] = [
     rows: ['F2'],
     protocols: MCP_2026,
     what: 'The same: `input_required` without any question in it, once.',
-    work: { ms: 600 },
+    work: WORK,
     plot: async ({ created, seen, statuses }) => {
       await created();
       await seen('get', 1);

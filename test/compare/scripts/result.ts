@@ -31,7 +31,7 @@ export const result: readonly Script[] = [
     rows: ['F7', 'B11'],
     protocols: [...MCP_2026, ...AIP],
     what: 'Half of one status read arrives; the operation completes. The caller calls again on a failure.',
-    work: { ms: 400 },
+    work: { ms: 900 },
     plot: async (hand) => {
       await working(hand);
       await hand.fault({ on: 'get', kind: 'cut-reply' });
