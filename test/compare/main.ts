@@ -23,7 +23,7 @@ interface Given {
   readonly atOnce: number;
   readonly json?: boolean;
   readonly markdown?: string | true;
-  readonly write?: boolean;
+  readonly write?: string | true;
   readonly list?: boolean;
 }
 
@@ -35,7 +35,7 @@ const given = new Command('compare')
   .option('--at-once <n>', 'how many runs at the same time', natural, 6)
   .option('--json', 'one JSON document on stdout, in place of the table')
   .option('--markdown [file]', 'the table as Markdown, on stdout or into a file')
-  .option('--write', 'put the Markdown table into README.md, between its marks')
+  .option('--write [file]', 'put the Markdown table between its marks in README.md, or in this file')
   .option('--list', 'only say which scripts there are')
   .parse()
   .opts<Given>();
@@ -97,7 +97,7 @@ process.exit();
 
 function print(rows: readonly Row[]): void {
   const text = markdown(rows, loaded);
-  if (given.write) writeBlock(README, text);
+  if (given.write) writeBlock(given.write === true ? README : given.write, text);
   if (typeof given.markdown === 'string') writeFileSync(given.markdown, `${text}\n`);
   if (given.json) console.log(JSON.stringify({ counts: countsOf(rows), rows: rows.map(jsonOf) }, null, 2));
   else if (given.markdown === true) console.log(text);

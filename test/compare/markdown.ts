@@ -61,7 +61,7 @@ function allRows(rows: readonly Row[]): readonly string[] {
 
 function head({ script, protocol }: Row): string {
   const name = script.source === undefined ? `**${script.name}**` : `**[${script.name}](${script.source})**`;
-  return `${name}, ${protocolWord(protocol)}, ${script.rows.join(' ')}. ${safe(script.what)}`;
+  return `${name}, ${protocolWord(protocol)}, ${script.rows.join(' ')}. ${script.what}`;
 }
 
 function inColumn({ cells }: Row, names: readonly ContenderName[]): string {
@@ -74,7 +74,7 @@ function cellText(cell: Cell): string {
   const sign = SIGNS[verdict] ?? '';
   if (cell.kind !== 'played') return safe(`${verdict}: ${words}`);
   const { truth } = cell.history;
-  const why = cell.verdict.name === 'agree' || cell.verdict.name === 'second operation' ? '' : ` (${cell.verdict.why})`;
+  const why = cell.verdict.name === 'agree' ? '' : ` (${cell.verdict.why})`;
   return `${sign} ${verdict}: ${safe(words + why)}<br>server: ${truthWords(truth)}; ${costWords(truth)}`;
 }
 
@@ -87,7 +87,7 @@ function better(rows: readonly Row[]): readonly string[] {
     ...others.map(({ where, contender, why }) => `- ${where}: ${contender}: ${why}`),
     `- The same answer with fewer requests: ${by
       .filter(([, count]) => count > 0)
-      .map(([name, count]) => `${name} in ${count} rows`)
+      .map(([name, count]) => `${name} ${count} times`)
       .join(', ')}.`,
   ];
 }

@@ -9,6 +9,8 @@ const PATIENCE_MS = 6_000;
 const REQUEST_MS = 2_000;
 /** What is on its way to the next step has come by then. */
 const GRACE_MS = 250;
+/** On loopback an answer has arrived by then; a client that polls every 50 ms does not sit still for longer. */
+const SETTLED_MS = 25;
 /** An outbox is looked at in its own time. */
 const OUTBOX_MS = 1_500;
 /** A step of a plot that never comes, because the contender gave up, is not waited for longer. */
@@ -47,9 +49,11 @@ class Performance {
     this.#waiting.push(client.call());
     await this.script.plot?.(this.#hand());
     await this.#hear();
-    if (this.script.callsAgain && this.#told.some(isUncertain)) {
+    const { afterwards } = this.script;
+    if (afterwards !== undefined && this.#told.some(isUncertain)) {
       // On a connection of its own: the old one may be what is broken.
-      this.#waiting = [(await this.#open()).call()];
+      const anew = await this.#open();
+      this.#waiting = [afterwards === 'calls again' ? anew.call() : await anew.comeBack()];
       await this.#hear();
     }
     await within(PLOT_MS, () => this.arena.isQuiet());
@@ -125,6 +129,7 @@ class Performance {
       created: () => this.#until(async () => (await arena.operations()) > 0),
       answered: () => this.#until(async () => (await arena.answers()) > 0),
       seen: (step, times) => this.#until(async () => (await arena.count(step)) >= times),
+      settled: () => new Promise((resolve) => setTimeout(resolve, SETTLED_MS)),
       cancel: async () => {
         this.#cancelAsked = true;
         // What becomes of it is told by the outcome.

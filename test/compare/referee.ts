@@ -14,13 +14,13 @@ const verdict = (name: VerdictName, why: string): Verdict => ({ name, why });
 /** The worst that is true of a run. */
 export function judge(history: History): Verdict {
   const { truth, told } = history;
-  if (truth.operations > 1) {
-    return verdict('second operation', `one call, ${truth.operations} operations`);
-  }
   // What claims nothing is no last word while another one follows.
   const words = told.filter((one, nth) => isOutcome(one) || nth === told.length - 1);
   const verdicts = [...conduct(history), ...words.map((one) => compare(one, truth))];
-  return verdicts.reduce((worst, next) => (rank(next) > rank(worst) ? next : worst), verdict('agree', ''));
+  const worst = verdicts.reduce((one, next) => (rank(next) > rank(one) ? next : one), verdict('agree', ''));
+  if (truth.operations <= 1) return worst;
+  const count = `one call, ${truth.operations} operations`;
+  return verdict('second operation', worst.name === 'agree' ? count : `${count}; ${worst.why}`);
 }
 
 export const rank = ({ name }: Verdict): number => VERDICTS.indexOf(name);

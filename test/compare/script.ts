@@ -67,6 +67,8 @@ export interface Hand {
   restart(): Promise<void>;
   /** The server cannot be reached for a while, ms; it goes on working. */
   away(ms: number): Promise<void>;
+  /** Waits until the answers that are on their way have arrived. */
+  settled(): Promise<void>;
   /** What the caller does, each in the way that the contender's documentation shows. */
   cancel(): Promise<void>;
   /** Stops waiting, and closes what it opened. */
@@ -96,8 +98,11 @@ export interface Script {
   readonly cancelIs?: 'obeyed' | 'heard';
   readonly before?: readonly Fault[];
   readonly plot?: (hand: Hand) => Promise<void>;
-  /** The caller makes the same call once more when it was told an error, a failure or nothing certain. */
-  readonly callsAgain?: boolean;
+  /**
+   * What the caller does, once, when it was told an error, a failure or nothing certain: makes the same call again, or takes
+   * it up by what was kept of it.
+   */
+  readonly afterwards?: 'calls again' | 'comes back';
   readonly needs?: readonly Need[];
   /** How long the caller wants to wait for the operation at most, ms, where a contender can be told. */
   readonly budgetMs?: number;

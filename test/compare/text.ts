@@ -20,5 +20,6 @@ export function errorText(error: unknown): string {
   const { code, message, cause } = error;
   const own = `${code === undefined ? '' : `${String(code)} `}${String(message ?? '')}`.trim();
   // Where a library wraps what went wrong, both are what the caller can read.
-  return cause === undefined ? own : `${own} (${errorText(cause)})`;
+  const inner = cause === undefined ? own : errorText(cause);
+  return inner.startsWith(own) ? inner : `${own} (${inner})`;
 }

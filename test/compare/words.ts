@@ -45,7 +45,7 @@ export function truthWords({ status, operations }: Truth): string {
 }
 
 export function costWords({ creates, requests }: Truth): string {
-  return `${creates} ${creates === 1 ? 'create' : 'creates'}, ${requests} requests`;
+  return `${creates} ${creates === 1 ? 'create' : 'creates'}, ${requests} ${requests === 1 ? 'request' : 'requests'}`;
 }
 
 export function cellWords(cell: Cell): { readonly verdict: string; readonly words: string } {

@@ -56,14 +56,18 @@ export async function openAip(script: Script): Promise<Arena> {
     return response.ok ? ((await response.json()) as Wire) : null;
   };
   const set = new Set<AipFault>();
+  const late = new Map<AipFault, number>();
   const next = server.faults.next.bind(server.faults);
   server.faults.next = (on) => {
     const met = next(on);
     if (met !== null) set.delete(met);
+    if (met?.kind === 'hold') setTimeout(() => server.faults.release(), late.get(met));
     return met;
   };
   const fault = async (faults: readonly Fault[]) => {
-    for (const one of faults.map(translated)) {
+    for (const given of faults) {
+      const one = translated(given);
+      if (given.kind === 'late-reply') late.set(one, given.ms);
       set.add(one);
       server.fault(one);
     }
@@ -169,6 +173,8 @@ function translated(fault: Fault): AipFault {
       return { on, times, kind: 'resetBefore' };
     case 'cut-reply':
       return { on, times, kind: 'truncate' };
+    case 'late-reply':
+      return { on, times, kind: 'hold' };
     case 'status': {
       const { status, retryAfter } = fault;
       const name = status === 429 ? 'RESOURCE_EXHAUSTED' : 'UNAVAILABLE';

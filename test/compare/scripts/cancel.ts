@@ -3,9 +3,11 @@ import type { Hand, Script } from '../script.ts';
 import { AIP, ALL, MCP, MCP_2026 } from './protocols.ts';
 
 const HOLD = { outcome: 'hold' } as const;
-const working = async ({ created, seen }: Hand) => {
+const working = async ({ created, seen, settled }: Hand) => {
   await created();
   await seen('get', 1);
+  // Not in the middle of a read: that is a script of its own.
+  await settled();
 };
 
 export const cancel: readonly Script[] = [
@@ -47,6 +49,21 @@ export const cancel: readonly Script[] = [
       await working(hand);
       await hand.complete();
       await hand.cancel();
+    },
+  },
+  {
+    name: 'cancelled in the middle of a status read',
+    rows: ['B9', 'B14'],
+    protocols: ALL,
+    what: 'One status read takes 300 ms; the cancel is sent meanwhile and obeyed.',
+    source: 'https://github.com/Azure/azure-sdk-for-js/pull/22121',
+    work: HOLD,
+    needs: ['cancel'],
+    plot: async ({ created, seen, fault, cancel }) => {
+      await created();
+      await fault({ on: 'get', kind: 'late-reply', ms: 300 });
+      await seen('get', 2);
+      await cancel();
     },
   },
   {

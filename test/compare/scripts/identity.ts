@@ -25,7 +25,7 @@ export const identity: readonly Script[] = [
       const both = { ttl: null, pollInterval: 50, ttlMs: null, pollIntervalMs: 50, resultType: 'complete' };
       await hand.fault({ on: 'get', kind: 'answer', result: { ...STRANGER, ...both } });
     },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the id is given to another task',

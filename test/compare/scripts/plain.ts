@@ -31,7 +31,7 @@ export const plain: readonly Script[] = [
     protocols: MCP_2026,
     what: 'The server answers the call with its result, without a task.',
     work: { atOnce: true },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the server ignores `task`',
@@ -39,7 +39,7 @@ export const plain: readonly Script[] = [
     protocols: MCP_2025,
     what: 'A task is asked for; the server does the work and answers with its plain result.',
     work: { atOnce: true },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the result as in the example of the specification',
@@ -47,6 +47,6 @@ export const plain: readonly Script[] = [
     protocols: MCP_2026,
     what: 'Inside of `tasks/get` the result has no `resultType`.',
     work: { unmarked: true },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
 ];

@@ -22,7 +22,18 @@ export const polling: readonly Script[] = [
     source: 'https://github.com/microsoft/agent-framework/pull/6319',
     work: WORK,
     plot: afterOneRead({ on: 'get', kind: 'lose-reply' }),
-    callsAgain: true,
+    afterwards: 'calls again',
+  },
+  {
+    name: 'one poll is lost, and the caller comes back',
+    rows: ['F11', 'B14'],
+    protocols: ALL,
+    what: 'The same, and on a failure the caller takes the call up by the reference that it kept, in place of calling again.',
+    source: 'https://github.com/modelcontextprotocol/ext-tasks/issues/11',
+    work: WORK,
+    needs: ['come-back'],
+    plot: afterOneRead({ on: 'get', kind: 'lose-reply' }),
+    afterwards: 'comes back',
   },
   {
     name: 'one poll meets an internal error',
@@ -32,7 +43,7 @@ export const polling: readonly Script[] = [
     source: 'https://github.com/modelcontextprotocol/inspector/pull/1174',
     work: WORK,
     plot: afterOneRead({ on: 'get', kind: 'error', code: -32603, message: 'Internal error' }),
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'polls meet 503',
@@ -41,7 +52,7 @@ export const polling: readonly Script[] = [
     what: 'Two status reads are answered 503 without Retry-After; the operation completes. The caller calls again on a failure.',
     work: WORK,
     plot: afterOneRead({ on: 'get', kind: 'status', status: 503, times: 2 }),
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'a poll meets 429 with Retry-After',
@@ -51,7 +62,7 @@ export const polling: readonly Script[] = [
     source: 'https://github.com/MCPJam/inspector/pull/3518',
     work: WORK,
     plot: afterOneRead({ on: 'get', kind: 'status', status: 429, retryAfter: '1' }),
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the server cannot be reached for a second',
@@ -64,7 +75,7 @@ export const polling: readonly Script[] = [
       await seen('get', 1);
       await away(1_000);
     },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'one 404 before the expiry',
@@ -74,7 +85,7 @@ export const polling: readonly Script[] = [
     source: 'https://github.com/cloud-barista/cb-spider/pull/1582',
     work: WORK,
     plot: afterOneRead({ on: 'get', kind: 'unknown-id' }),
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'forgotten after its end',
@@ -88,7 +99,7 @@ export const polling: readonly Script[] = [
       await seen('get', 1);
       await forget();
     },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the session ends, the task does not',
@@ -102,7 +113,7 @@ export const polling: readonly Script[] = [
       await seen('get', 1);
       await dropSessions();
     },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'an old answer comes late',
@@ -128,7 +139,7 @@ export const polling: readonly Script[] = [
       await seen('get', 1);
       await statuses('input_required', 'working');
     },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the wait budget ends before the work',
@@ -138,7 +149,7 @@ export const polling: readonly Script[] = [
     source: 'https://github.com/googleapis/google-cloud-cpp/pull/8695',
     work: { ms: 1_500 },
     budgetMs: 600,
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the server wants to be asked seldom',

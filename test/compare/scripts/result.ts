@@ -16,7 +16,7 @@ export const result: readonly Script[] = [
     protocols: MCP_2025,
     what: 'Completed; the first answer to `tasks/result` is lost, the second would come. The caller calls again on a failure.',
     before: [{ on: 'result', kind: 'lose-reply' }],
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the reply with the result is cut once',
@@ -24,7 +24,7 @@ export const result: readonly Script[] = [
     protocols: MCP_2025,
     what: 'Half of the first answer to `tasks/result` arrives. The caller calls again on a failure.',
     before: [{ on: 'result', kind: 'cut-reply' }],
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'a status read is cut once',
@@ -36,7 +36,7 @@ export const result: readonly Script[] = [
       await working(hand);
       await hand.fault({ on: 'get', kind: 'cut-reply' });
     },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'completed without a result, once',
@@ -49,7 +49,7 @@ export const result: readonly Script[] = [
       await working(hand);
       await hand.completeWithoutResult(1);
     },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'completed without a result, for good',

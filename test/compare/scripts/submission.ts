@@ -12,7 +12,7 @@ export const submission: readonly Script[] = [
     what: 'The operation was made and completes, the reply with its id is lost. The caller calls again.',
     source: 'https://github.com/databricks-solutions/ai-dev-kit/pull/80',
     before: LOST,
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the first reply is lost, the server keeps keys',
@@ -22,7 +22,7 @@ export const submission: readonly Script[] = [
     source: 'https://github.com/modelcontextprotocol/modelcontextprotocol/pull/3182',
     offers: 'look-up',
     before: LOST,
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the first reply is cut in its middle',
@@ -30,7 +30,7 @@ export const submission: readonly Script[] = [
     protocols: ALL,
     what: 'Half of the reply arrives, then the connection ends. The caller calls again.',
     before: [{ on: 'create', kind: 'cut-reply' }],
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the first reply comes after the patience',
@@ -40,7 +40,7 @@ export const submission: readonly Script[] = [
     source: 'https://github.com/modelcontextprotocol/typescript-sdk/issues/404',
     work: { ms: 3_500 },
     before: [{ on: 'create', kind: 'late-reply', ms: 3_000 }],
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the call is lost before it arrives',
@@ -48,7 +48,7 @@ export const submission: readonly Script[] = [
     protocols: ALL,
     what: 'The server never saw it: calling again would be right, if one could know. The caller calls again.',
     before: [{ on: 'create', kind: 'lose-request' }],
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the call is lost before it arrives, the server keeps keys',
@@ -57,7 +57,7 @@ export const submission: readonly Script[] = [
     what: 'The same, and the server can prove that it never saw it.',
     offers: 'look-up',
     before: [{ on: 'create', kind: 'lose-request' }],
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the call meets 429 with Retry-After',
@@ -66,7 +66,7 @@ export const submission: readonly Script[] = [
     what: 'The call is turned away once with `Retry-After: 1`; nothing ran. The caller calls again.',
     source: 'https://github.com/nextcloud/talk-ios/pull/2116',
     before: [{ on: 'create', kind: 'status', status: 429, retryAfter: '1' }],
-    callsAgain: true,
+    afterwards: 'calls again',
   },
   {
     name: 'the server starts anew and has forgotten',
@@ -80,6 +80,6 @@ export const submission: readonly Script[] = [
       await seen('get', 1);
       await restart();
     },
-    callsAgain: true,
+    afterwards: 'calls again',
   },
 ];
