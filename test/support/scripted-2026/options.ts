@@ -54,6 +54,8 @@ export interface Script {
   /** What is returned. `huge`: a text of `bytes` (50 MB). */
   variant?: 'plain' | 'badSchema' | 'empty' | 'huge';
   bytes?: number;
+  /** The result says `resultType: 'complete'` itself, also inside of `tasks/get`. Some clients insist, the specification's example has none. */
+  marked?: boolean;
   ttlMs?: number | null;
   pollIntervalMs?: number;
 }

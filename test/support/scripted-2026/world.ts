@@ -194,6 +194,12 @@ export class World {
 }
 
 export function endingOf(tool: string, script: Script): Ending {
+  const ending = endOf(tool, script);
+  if (!script.marked || 'error' in ending) return ending;
+  return { result: { resultType: 'complete', ...ending.result } };
+}
+
+function endOf(tool: string, script: Script): Ending {
   if (script.outcome === 'rpcError') return { error: { code: script.code ?? -32050, message: 'the tool broke' } };
   if (script.outcome === 'isError')
     return { result: { content: [{ type: 'text', text: 'the tool says no' }], isError: true } };
