@@ -15,11 +15,11 @@ export type { GuardedOutput, OutputGuard, OutputVerdict, Rate } from './actor/en
 export {
   Executor,
   type ExecutorOptions,
-  OperationParked,
   type SubmitAnswer,
 } from './actor/executor.ts';
 export type { Log, LogEntry } from './actor/log.ts';
 export { type Counts, type OpenOperations, openOperationsByEpoch } from './actor/open-operations.ts';
+export { CallRefused, OperationError, OperationParked } from './actor/operation-error.ts';
 export { createOperationLogic, type OperationLogic, type OperationLogicSnapshot } from './actor/operation-logic.ts';
 export { operationsOf } from './actor/operations.ts';
 export type { TerminalOutcome } from './actor/outcome.ts';
@@ -40,6 +40,17 @@ export {
 } from './operation-ledger.ts';
 export type * from './operation-protocol.ts';
 export { EndpointUnavailable } from './operation-protocol.ts';
+export {
+  CallCancelled,
+  GivenUp,
+  NotSubmitted,
+  OutputMismatch,
+  OutputWithheld,
+  ToolFailed,
+} from './promise/errors.ts';
+export type { OutputSchema, StandardSchema } from './promise/output.ts';
+export type { Progress } from './promise/progress.ts';
+export { type Completed, createToolop, type Running, type RunOptions, type Toolop } from './promise/toolop.ts';
 export {
   clearRollout,
   clearRolloutRule,

@@ -51,6 +51,8 @@ export interface HistoryEntry {
   readonly to: string;
   readonly executor: string;
   readonly note?: string;
+  /** A refused fact: the guards that said no. Nothing changed. */
+  readonly refused?: readonly string[];
 }
 
 /** What a step writes: the next snapshot and everything that must change with it. */
@@ -380,7 +382,13 @@ export interface OperationLedger {
 
   readPayload(operationId: string, digest: string): Promise<string | null>;
   readReceipt(operationId: string): Promise<string | null>;
-  readHistory(operationId: string): Promise<readonly HistoryEntry[]>;
+  /** The steps in order; `refused`: with the facts that were refused between them. */
+  readHistory(operationId: string, options?: { readonly refused?: boolean }): Promise<readonly HistoryEntry[]>;
+  /**
+   * Writes down a fact that was refused after `revision`: nothing else changes, and nobody is told. What an operation has no room
+   * for is left out.
+   */
+  noteRefused(operationId: string, revision: string, entry: HistoryEntry): Promise<void>;
   list(ask: {
     readonly cursor?: string;
     readonly limit: number;

@@ -16,7 +16,7 @@ import { BEGINNING, indexPage, type Place } from './index-pages.ts';
 import { type PartitionKeys, partitionName } from './keys.ts';
 import { Leases } from './leases.ts';
 import { Migrations } from './migrations.ts';
-import { historyOf } from './operation-history.ts';
+import { historyOf, noteRefused } from './operation-history.ts';
 import { Outbox } from './outbox.ts';
 import { unpack } from './packing.ts';
 import { Processes } from './processes.ts';
@@ -130,16 +130,24 @@ export class ScriptLedger implements OperationLedger {
     return this.#leases.release(...args);
   }
 
-  readPayload(operationId: string, digest: string): Promise<string | null> {
-    return this.#payload(operationId, digest);
+  async readPayload(operationId: string, digest: string): Promise<string | null> {
+    const partition = this.#store.partitionOf(operationId);
+    const keys = [partition.operation(operationId), partition.payloads(operationId)];
+    const args = [payloadTag(digest), digest];
+    const stored = await this.#store.read(optionalStoredText, { script: 'payload', keys, args });
+    return stored === null ? null : unpack(stored, operationId);
   }
 
   readReceipt(operationId: string): Promise<string | null> {
     return this.#readField(this.#store.partitionOf(operationId).receipts, operationId);
   }
 
-  async readHistory(operationId: string): Promise<readonly HistoryEntry[]> {
-    return historyOf(this.#store, operationId);
+  readHistory(...[operationId, options]: Parameters<OperationLedger['readHistory']>): Promise<readonly HistoryEntry[]> {
+    return historyOf(this.#store, operationId, options?.refused === true);
+  }
+
+  noteRefused(...args: Parameters<OperationLedger['noteRefused']>): Promise<void> {
+    return noteRefused(this.#store, ...args);
   }
 
   /** Partition by partition, oldest first in each. */
@@ -324,14 +332,6 @@ export class ScriptLedger implements OperationLedger {
 
   close(): Promise<void> {
     return this.#store.close();
-  }
-
-  async #payload(operationId: string, digest: string): Promise<string | null> {
-    const partition = this.#store.partitionOf(operationId);
-    const keys = [partition.operation(operationId), partition.payloads(operationId)];
-    const args = [payloadTag(digest), digest];
-    const stored = await this.#store.read(optionalStoredText, { script: 'payload', keys, args });
-    return stored === null ? null : unpack(stored, operationId);
   }
 
   #readField(key: string, field: string): Promise<string | null> {

@@ -175,7 +175,7 @@ function stateOf(migration: Migration, progress: string, layout: number): 'waiti
 
 /** When an operation changed for the last time, ms: when it ended, of one that is over. */
 async function lastChange(store: Store, operationId: string): Promise<string> {
-  const last = (await historyOf(store, operationId)).at(-1);
+  const last = (await historyOf(store, operationId, false)).at(-1);
   // Without a history it ages from now on.
   if (last === undefined) return String(Number.MAX_SAFE_INTEGER);
   return String(Math.max(0, Math.round(last.at)));

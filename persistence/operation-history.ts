@@ -1,20 +1,46 @@
 import { z } from 'zod';
 import type { HistoryEntry } from '../machines/operation-ledger.ts';
 import { unpack } from './packing.ts';
-import { historyEntry, storedText } from './replies.ts';
+import { historyEntry, pairs, storedText } from './replies.ts';
 import type { Store } from './store.ts';
 
 const entries = z.array(storedText);
+const written = z.union([z.literal(0), z.literal(1)]);
 
-/** All that happened to an operation, in order. */
-export async function historyOf(store: Store, operationId: string): Promise<readonly HistoryEntry[]> {
+/** The history of one operation takes no refused facts beyond so many lines: a server that repeats itself fills no store. */
+const MAX_LINES = 256;
+
+/** All that happened to an operation, in order; `refused`: with the facts that were refused. */
+export async function historyOf(store: Store, operationId: string, refused: boolean): Promise<readonly HistoryEntry[]> {
   const partition = store.partitionOf(operationId);
   const keys = [partition.operation(operationId), partition.history(operationId)];
-  const flat = await store.read(entries, { script: 'history', keys, args: [] });
-  const found: [revision: number, entry: HistoryEntry][] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) {
-    const text = unpack(flat[i + 1] ?? '', operationId);
-    found.push([Number(flat[i]), historyEntry.parse(JSON.parse(text))]);
-  }
-  return found.sort(([a], [b]) => a - b).map(([, entry]) => entry);
+  const lines = pairs(await store.read(entries, { script: 'history', keys, args: [] }));
+  return lines
+    .filter(([place]) => refused || isStep(String(place)))
+    .map(([place, line]) => ({
+      revision: Number.parseInt(String(place), 10),
+      entry: historyEntry.parse(JSON.parse(unpack(line, operationId))),
+    }))
+    .sort((a, b) => a.revision - b.revision || a.entry.at - b.entry.at)
+    .map(({ entry }) => entry);
+}
+
+/** A step stands under its revision, a refused fact under the one that it came after, and when. */
+const isStep = (place: string): boolean => /^\d+$/.test(place);
+
+/** Written again it is the same line. */
+export async function noteRefused(
+  store: Store,
+  operationId: string,
+  revision: string,
+  entry: HistoryEntry,
+): Promise<void> {
+  const partition = store.partitionOf(operationId);
+  const keys = [partition.operation(operationId), partition.history(operationId)];
+  const place = `${revision}.${entry.at} ${entry.event}`;
+  await store.read(written, {
+    script: 'note-refused',
+    keys,
+    args: [place, JSON.stringify(entry), String(MAX_LINES)],
+  });
 }

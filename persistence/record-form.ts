@@ -68,16 +68,13 @@ export function withBody(
     return { ...record, state: body.state, snapshot: body.snapshot };
   } catch (error) {
     // One of many: those that were read with it go on.
-    const refusing = {
+    return {
+      ...record,
+      state: '',
       get snapshot(): string {
         throw error;
       },
     };
-    return Object.defineProperty(
-      { ...record, state: '' },
-      'snapshot',
-      Object.getOwnPropertyDescriptor(refusing, 'snapshot') ?? {},
-    ) as StoredRecord;
   }
 }
 

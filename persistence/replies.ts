@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StoredRecord } from '../machines/operation-ledger.ts';
-import { withBody } from './record-form.ts';
+import { FIELD_NAMES, withBody } from './record-form.ts';
 import { tombstone } from './tombstones.ts';
 
 /** The forms of the scripts' replies: what comes from a store is checked before anybody believes it. */
@@ -71,19 +71,7 @@ export const committed = z.union([
 export const accepted = z.union([
   z.tuple([z.literal('accepted'), digits]),
   z.tuple([z.literal('duplicate'), text]),
-  z.tuple([
-    z.literal('mismatch'),
-    z.enum([
-      'callNode',
-      'requestDigest',
-      'taskId',
-      'toolVersion',
-      'executionEpoch',
-      'cancelGeneration',
-      'terminalState',
-      'resultDigest',
-    ]),
-  ]),
+  z.tuple([z.literal('mismatch'), z.enum(FIELD_NAMES)]),
   // The body of the record that does not match.
   z.tuple([z.literal('mismatch'), z.instanceof(Buffer)]),
   missing,
@@ -141,9 +129,9 @@ export const whyItStays = z.array(z.union([z.enum(['young', 'open', 'unconsumed'
 export const mark = z.tuple([wholeNumber, wholeNumber]).transform(([epoch, number]) => ({ epoch, number }));
 
 /** `{a, b, a, b, ...}` as pairs. */
-export function pairs(flat: readonly string[]): [string, string][] {
-  const result: [string, string][] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) result.push([flat[i] as string, flat[i + 1] as string]);
+export function pairs<T>(flat: readonly T[]): [T, T][] {
+  const result: [T, T][] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) result.push([flat[i] as T, flat[i + 1] as T]);
   return result;
 }
 
@@ -155,5 +143,10 @@ export const historyEntry = z
     to: text,
     executor: text,
     note: text.optional(),
+    refused: texts.optional(),
   })
-  .transform(({ note, ...entry }) => (note === undefined ? entry : { ...entry, note }));
+  .transform(({ note, refused, ...entry }) => ({
+    ...entry,
+    ...(note === undefined ? {} : { note }),
+    ...(refused === undefined ? {} : { refused }),
+  }));

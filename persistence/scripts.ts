@@ -20,6 +20,7 @@ export const scriptNames = [
   'lease-ready',
   'list',
   'load',
+  'note-refused',
   'old-records',
   'open',
   'own-task',

@@ -17,6 +17,7 @@ import { Connections, ServerGone } from './connections.ts';
 import type { Environment, OutputGuard, Rate } from './environment.ts';
 import { followOperation } from './follow.ts';
 import { type Log, silent } from './log.ts';
+import { OperationParked } from './operation-error.ts';
 import { finalOutcome, readOutcome, type TerminalOutcome } from './outcome.ts';
 import { purgedWords } from './purged.ts';
 import type { Retention } from './retention.ts';
@@ -88,18 +89,6 @@ export type SubmitAnswer =
   | { readonly kind: 'accepted'; readonly operationId: string; readonly existing: boolean }
   /** Nothing was created (B1). `next` says what can be done. */
   | { readonly kind: 'refused'; readonly reason: string; readonly next: string };
-
-/** Waiting ended without a terminal state: the operation is parked and a human has to reconcile it. */
-export class OperationParked extends Error {
-  override readonly name = 'OperationParked';
-  constructor(
-    readonly operationId: string,
-    readonly reason: string,
-    readonly note: string | null,
-  ) {
-    super(`operation ${operationId} is parked (${reason}): its outcome is unknown and waits for reconciliation`);
-  }
-}
 
 const NEWER_EPOCH =
   'submit from an executor that was started since then; the same call node is the same operation there';

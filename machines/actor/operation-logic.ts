@@ -8,9 +8,10 @@ import { z } from 'zod';
 import type { ToolOperationContext } from '../tool-operation/context.ts';
 import { describedDefinition } from '../tool-operation/descriptions.ts';
 import type { ToolCall } from './call.ts';
-import { type Executor, OperationParked } from './executor.ts';
+import type { Executor } from './executor.ts';
 import { untilDefinite } from './keep.ts';
 import { wordsOf } from './log.ts';
+import { CallRefused, OperationParked } from './operation-error.ts';
 import { finalOutcome, type TerminalOutcome } from './outcome.ts';
 import type { Opened } from './store.ts';
 
@@ -134,7 +135,9 @@ async function attend(
   if (operationId === null) {
     if (!state.call) throw new Error('an operation handle needs a call');
     const answer = await executor.submit(state.call);
-    if (answer.kind === 'refused') throw new Error(`${answer.reason} (${answer.next})`);
+    if (answer.kind === 'refused') {
+      throw new CallRefused(executor.operationIdOf(state.call), answer.reason, answer.next);
+    }
     operationId = answer.operationId;
   }
   found(operationId);

@@ -1,14 +1,19 @@
 /** What is left of a purged operation, in words. */
 import type { Tombstone } from '../operation-ledger.ts';
+import { OperationError } from './operation-error.ts';
 
 /** The operation is over and its receipt was purged: nothing more is known of it than this, and its call is never made again. */
-export class OperationPurged extends Error {
+export class OperationPurged extends OperationError {
   override readonly name = 'OperationPurged';
   constructor(
-    readonly operationId: string,
+    operationId: string,
     readonly tombstone: Tombstone,
   ) {
-    super(`operation ${operationId}: ${purgedWords(tombstone)}`);
+    super(
+      operationId,
+      `operation ${operationId}: ${purgedWords(tombstone)}`,
+      'another call needs a node id of its own',
+    );
   }
 }
 

@@ -27,14 +27,14 @@ import {
   writeSnapshot,
 } from '../tool-operation/snapshot.ts';
 import { uncertaintyOf } from '../tool-operation/uncertainty.ts';
-import { type Log, silent } from './log.ts';
+import { type Log, silent, wordsOf } from './log.ts';
 import { type TakenOver, takeOver } from './older-history.ts';
 import {
+  countedUnder,
   measureCommit,
   measureLostRace,
   measureRefusal,
   measureRefusedAcceptance,
-  NOT_LISTENING,
 } from './telemetry/measure.ts';
 import { EpochIsOver } from './tenure.ts';
 
@@ -354,9 +354,8 @@ export class OperationStore {
   #countRefusal(opened: Opened, event: OperationEvent): Refusal {
     const refusal = explainRefusal(this.#machine, opened.snapshot, event);
     measureRefusal(opened.snapshot.context, refusal);
-    for (const guard of refusal.guards.length > 0 ? refusal.guards : [NOT_LISTENING]) {
-      this.#refused.set(guard, (this.#refused.get(guard) ?? 0) + 1);
-    }
+    for (const guard of countedUnder(refusal)) this.#refused.set(guard, (this.#refused.get(guard) ?? 0) + 1);
+    if ('claims' in event) this.#noteRefused(opened, event, refusal);
     this.#log({
       level: 'debug',
       event: 'event.refused',
@@ -364,6 +363,16 @@ export class OperationStore {
       detail: { type: event.type, why: refusal.text },
     });
     return refusal;
+  }
+
+  /** For whoever asks later what happened to the call. Nobody waits for it, and nothing depends on it. */
+  #noteRefused({ record }: Opened, { type, at }: OperationEvent, refusal: Refusal): void {
+    const { operationId, revision } = record;
+    const refused = countedUnder(refusal);
+    const place = { at, event: type, from: refusal.state, to: refusal.state, executor: this.options.executorId };
+    this.#ledger.noteRefused(operationId, revision, { ...place, refused }).catch((error: unknown) => {
+      this.#log({ level: 'debug', event: 'refusal.not-noted', operationId, detail: { why: wordsOf(error) } });
+    });
   }
 }
 

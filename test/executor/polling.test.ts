@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { claimsOf } from '../../machines/actor/facts.ts';
 import { accepted, LEDGERS, until, workCall } from '../support/rig.ts';
 import { callsSeen, pathOf, useStage } from '../support/stage.ts';
@@ -117,6 +117,12 @@ describe.each(LEDGERS)('polling on the %s ledger', (kind) => {
       refusal: { guards: expect.arrayContaining(['matchesPollCursor']) },
     });
     expect(executor.env.store.refusals.get('matchesPollCursor')).toBeGreaterThanOrEqual(1);
+    // Whoever asks later what happened is told, too.
+    await vi.waitFor(async () =>
+      expect(await stage().ledger.readHistory(id, { refused: true })).toContainEqual(
+        expect.objectContaining({ event: 'poll.status', refused: expect.arrayContaining(['matchesPollCursor']) }),
+      ),
+    );
   });
 
   it('B14: an executor that stops only stops waiting: nothing is sent to the server, the next one goes on', async () => {

@@ -23,6 +23,7 @@ const PARTS: Readonly<Record<string, string>> = {
   release: 'leases',
   renew: 'leases',
   commit: '(commit|leases|history|vitals)',
+  'note-refused': 'commit',
   create: '(create|leases|sides)',
   load: 'create',
   open: '(opening|shadows)',

@@ -231,6 +231,33 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         ]);
       });
 
+      it('notes a refused fact between the steps, for who asks for it, and changes nothing else', async () => {
+        const operationId = await create();
+        const fact = (at: number) =>
+          ({ at, event: 'poll.status', from: 'A', to: 'A', executor: 'x', refused: ['matchesPollCursor'] }) as const;
+        await ledger.commit({ ...step(operationId), expectedRevision: '1' });
+        const before = await ledger.load(operationId);
+        await ledger.noteRefused(operationId, '1', fact(7));
+        await ledger.noteRefused(operationId, '1', fact(5));
+        await ledger.noteRefused(operationId, '1', fact(5));
+        await ledger.noteRefused(operationId, '2', fact(3));
+        expect(await ledger.load(operationId)).toEqual(before);
+        expect((await ledger.readHistory(operationId)).length).toBe(2);
+        const all = await ledger.readHistory(operationId, { refused: true });
+        expect(all.map(({ at, refused }) => (refused ? at : 'step'))).toEqual(['step', 5, 7, 'step', 3]);
+        expect(all[1]).toEqual(fact(5));
+      });
+
+      it('notes nothing of an operation that is not there, and not without end', async () => {
+        const fact = { at: 1, event: 'poll.status', from: 'A', to: 'A', executor: 'x', refused: ['g'] };
+        const missing = newOperation(ledger);
+        await ledger.noteRefused(missing, '1', fact);
+        expect(await ledger.readHistory(missing, { refused: true })).toEqual([]);
+        const operationId = await create();
+        for (let at = 1; at <= 300; at++) await ledger.noteRefused(operationId, '1', { ...fact, at });
+        expect((await ledger.readHistory(operationId, { refused: true })).length).toBe(1 + 256);
+      });
+
       it('lets one of eight win', async () => {
         const operationId = await create();
         const answers = await Promise.all(

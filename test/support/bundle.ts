@@ -15,6 +15,8 @@ const PROGRAMS = [
   'test/support/parent-process.ts',
   'test/support/scripted/main.ts',
   'test/support/scripted-2026/main.ts',
+  'test/examples/agent.ts',
+  'test/examples/promise.ts',
   'test/faults/wire-proxy.ts',
   'test/persistence/writer.ts',
   'test/chaos/worker.ts',

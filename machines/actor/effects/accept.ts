@@ -118,11 +118,8 @@ async function auditResult(
   if (context.taskId === null) return null;
   try {
     const session = await env.connections.session(context);
-    const outcome = await session.result(
-      taskRef(context),
-      'cancelled',
-      AbortSignal.any([signal, AbortSignal.timeout(AUDIT_PATIENCE_MS)]),
-    );
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(AUDIT_PATIENCE_MS)]);
+    const outcome = await session.result(taskRef(context), 'cancelled', patience);
     if (outcome.kind !== 'result') return null;
     const stored = storable(outcome.payload, env.ledger.maxPayloadBytes);
     return 'problem' in stored ? null : stored;

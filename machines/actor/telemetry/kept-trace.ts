@@ -3,9 +3,9 @@
  * process, makes it in the same trace. It stands among the payloads and not in the record: no digest, no identity, no
  * compare-and-set and no reader of records knows it, and it goes when the record is purged.
  */
-import { createHash } from 'node:crypto';
 import { type Context, context, ROOT_CONTEXT, type SpanContext, TraceFlags, trace } from '@opentelemetry/api';
 import { z } from 'zod';
+import { sha256 } from '../../digest.ts';
 import type { OperationLedger, PayloadWrite } from '../../operation-ledger.ts';
 import { spanContextOf, traceContextOf } from '../../telemetry/trace-context.ts';
 
@@ -51,7 +51,7 @@ function spanContextIn(text: string | null): SpanContext | null {
 
 /** An operation whose creator did not trace: all who do agree on this one, without a word between them. */
 function derived(operationId: string): SpanContext {
-  const digest = createHash('sha256').update(`trace:${operationId}`).digest('hex');
+  const digest = sha256(`trace:${operationId}`);
   return {
     traceId: digest.slice(0, 32),
     spanId: digest.slice(32, 48),

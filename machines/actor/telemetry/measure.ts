@@ -85,14 +85,14 @@ export function measureRefusedAcceptance({ namespace }: Record, reason: string):
 }
 
 /** What a refused event is counted under: the guards that said no, or that nobody listens. */
-export const NOT_LISTENING = 'notListening';
+export const countedUnder = ({ guards }: Refusal): readonly string[] => (guards.length > 0 ? guards : ['notListening']);
 
-export function measureRefusal({ namespace }: Record, { guards, event }: Refusal): void {
+export function measureRefusal({ namespace }: Record, refusal: Refusal): void {
   const step = currentStep();
   const meter = instruments();
   if (step === null && meter === null) return;
-  for (const guard of guards.length > 0 ? guards : [NOT_LISTENING]) {
-    const attributes = { 'toolop.guard': guard, 'toolop.event': event };
+  for (const guard of countedUnder(refusal)) {
+    const attributes = { 'toolop.guard': guard, 'toolop.event': refusal.event };
     step?.addEvent('refused', attributes);
     meter?.count('toolop.facts.refused', { 'toolop.namespace': namespace, ...attributes });
   }

@@ -24,7 +24,7 @@ export function addShow(program: Command, finish: Finish): void {
       .summary('show one operation')
       .description('Where one operation stands, and its receipt when it is over.')
       .argument('<id>', 'operation id, unique prefix of one, or call node id')
-      .option('--history', 'every step that was committed')
+      .option('--history', 'every step that was committed, and the facts that were refused')
       .option('--output', 'what the call returned, if it was released')
       .option('--secrets', 'show task and session ids'),
   )
@@ -45,7 +45,7 @@ function show(options: ShowOptions, output: Output, id: string): Promise<ExitCod
     // What a shadow came to is nobody's outcome (R1).
     const isShadow = place.ledger.kind === 'shadow';
     const outcome = isShadow ? null : await place.executor.outcome(operationId);
-    const history = options.history ? hide(await place.ledger.readHistory(operationId)) : null;
+    const history = options.history ? hide(await place.ledger.readHistory(operationId, { refused: true })) : null;
     const question = await openQuestion(place.ledger, opened);
     output.emit({
       type: 'operation',
@@ -80,11 +80,11 @@ function show(options: ShowOptions, output: Output, id: string): Promise<ExitCod
     for (const [name, value] of facts) if (value !== null) output.print(`${name.padEnd(12)} ${oneLine(value, 600)}`);
     if (question) output.print(questionLines(place, question).join('\n'));
     if (outcome) output.print(receiptLines(hide(outcome.receipt)).join('\n'));
-    for (const { at, event, from, to, executor, note } of history ?? []) {
+    for (const { at, event, from, to, executor, note, refused } of history ?? []) {
       const steps = [
         seconds(at - context.createdAt).padStart(8),
         event.padEnd(22),
-        `${from || '-'} → ${to}`.padEnd(56),
+        (refused ? `${from} refuses: ${refused.join(', ')}` : `${from || '-'} → ${to}`).padEnd(56),
       ];
       output.print(`${steps.join('  ')}  ${oneLine(executor, 40)}  ${oneLine(note ?? '', 120)}`.trimEnd());
     }
