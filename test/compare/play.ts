@@ -5,8 +5,8 @@ import { type History, isOutcome, type Outcome, type Protocol, type Told } from 
 import type { Hand, Script } from './script.ts';
 
 const PATIENCE_MS = 6_000;
-/** A request that nobody answers; short, because on the wire of a script that is most of the waiting. */
-const REQUEST_MS = 2_000;
+/** Longer than a busy machine stands still, and shorter than the one answer that a script keeps back. */
+const REQUEST_MS = 4_000;
 /** What is on its way to the next step has come by then. */
 const GRACE_MS = 250;
 /** On loopback an answer has arrived by then; a client that polls every 50 ms does not sit still for longer. */
@@ -129,6 +129,7 @@ class Performance {
       created: () => this.#until(async () => (await arena.operations()) > 0),
       answered: () => this.#until(async () => (await arena.answers()) > 0),
       seen: (step, times) => this.#until(async () => (await arena.count(step)) >= times),
+      met: () => this.#until(async () => (await arena.unmet()).length === 0),
       settled: () => new Promise((resolve) => setTimeout(resolve, SETTLED_MS)),
       cancel: async () => {
         this.#cancelAsked = true;

@@ -51,6 +51,8 @@ export interface Hand {
   /** Waits until the server was asked this so many times, counted from the start of the call. */
   seen(step: Step, times: number): Promise<void>;
   fault(...faults: readonly Fault[]): Promise<void>;
+  /** Waits until the faults that were set have met their requests. */
+  met(): Promise<void>;
   complete(): Promise<void>;
   /** Done, with no result to read: for good, or for so many answers. */
   completeWithoutResult(times: number): Promise<void>;

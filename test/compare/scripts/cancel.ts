@@ -59,10 +59,10 @@ export const cancel: readonly Script[] = [
     source: 'https://github.com/Azure/azure-sdk-for-js/pull/22121',
     work: HOLD,
     needs: ['cancel'],
-    plot: async ({ created, seen, fault, cancel }) => {
+    plot: async ({ created, fault, met, cancel }) => {
       await created();
       await fault({ on: 'get', kind: 'late-reply', ms: 300 });
-      await seen('get', 2);
+      await met();
       await cancel();
     },
   },
@@ -84,9 +84,9 @@ export const cancel: readonly Script[] = [
     name: 'the cancel never arrives',
     rows: ['F5', 'B9'],
     protocols: ALL,
-    what: 'The request is lost on the way, once; the tool works on and would complete after 1 s.',
+    what: 'The request is lost on the way, once; the tool works on and would complete after 2.5 s.',
     source: 'https://github.com/apify/apify-mcp-server/issues/763',
-    work: { ms: 1_000 },
+    work: { ms: 2_500 },
     needs: ['cancel'],
     plot: async (hand) => {
       await working(hand);

@@ -34,10 +34,11 @@ export const input: readonly Script[] = [
     name: 'an answered question stays listed, and the caller starts anew',
     rows: ['F3', 'B7', 'R3'],
     protocols: MCP_2026,
-    what: 'The same for 2 s, and the process of the caller is another one after the answer.',
+    what: 'The same for 4 s, and the process of the caller is another one after the answer.',
     source: 'https://github.com/langchain-ai/langgraph/issues/6663',
-    work: { questions: 1, lagMs: 2_000 },
+    work: { questions: 1, lagMs: 4_000 },
     needs: ['input', 'come-back'],
+    patienceMs: 8_000,
     plot: async ({ created, answered, comeBack }) => {
       await created();
       await answered();
