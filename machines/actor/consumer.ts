@@ -31,6 +31,7 @@ export async function consumeReady(options: ConsumerOptions, signal: AbortSignal
   const { ledger, consumer, leaseMs = 30_000, limit = 16, idleMs = 1_000, clock = systemClock } = options;
   const report = options.onError ?? (() => undefined);
   const handled = new Set<Promise<void>>();
+  let freed: () => void = () => undefined;
   /** Partitions in which a row became ready since they were looked at. */
   const fresh = new Set<number>();
   let everywhereAt = Number.NEGATIVE_INFINITY;
@@ -50,7 +51,10 @@ export async function consumeReady(options: ConsumerOptions, signal: AbortSignal
       // What nobody announced: of a lost nudge, and of consumers whose lease ended.
       const everywhere = clock.monotonic() - everywhereAt >= idleMs;
       if (room <= 0) {
-        await Promise.race(handled);
+        // Not a race of all: one that is handled for long would keep every race that it was in.
+        await new Promise<void>((resolve) => {
+          freed = resolve;
+        });
       } else if (everywhere || fresh.size > 0) {
         const partitions = [...fresh];
         fresh.clear();
@@ -61,7 +65,10 @@ export async function consumeReady(options: ConsumerOptions, signal: AbortSignal
         for (const row of rows ?? []) {
           const one: Promise<void> = handle(options, row).catch((error: Error) => report(error, row.operationId));
           handled.add(one);
-          void one.then(() => handled.delete(one));
+          void one.then(() => {
+            handled.delete(one);
+            freed();
+          });
         }
         // There may be more than there was room for.
         if (rows?.length === room && everywhere) everywhereAt = Number.NEGATIVE_INFINITY;

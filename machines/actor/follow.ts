@@ -10,6 +10,9 @@ export async function* followOperation(
 ): AsyncGenerator<Opened> {
   const fresh: Opened[] = [];
   let changed = new AbortController();
+  // One listener for all the waiting: a caller's signal may last as long as its process.
+  const leave = () => changed.abort();
+  signal?.addEventListener('abort', leave, { once: true });
   const unsubscribe = env.store.onForeignChange((id) => id === operationId && changed.abort());
   const unsubscribeLocal = env.store.onCommit((opened) => {
     if (opened.record.operationId !== operationId) return;
@@ -28,9 +31,10 @@ export async function* followOperation(
       }
       if (opened?.snapshot.status === 'done') return;
       if (fresh.length > 0) continue;
-      await env.clock.sleep(FOLLOW_MS, signal ? AbortSignal.any([signal, changed.signal]) : changed.signal);
+      await env.clock.sleep(FOLLOW_MS, changed.signal);
     }
   } finally {
+    signal?.removeEventListener('abort', leave);
     unsubscribe();
     unsubscribeLocal();
   }

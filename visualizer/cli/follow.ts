@@ -10,6 +10,7 @@ import { isInteractive, Prompter } from './prompts/prompter.ts';
 import { Questions } from './questions.ts';
 import { refusalWords } from './refused.ts';
 import { oneLine } from './text.ts';
+import { untilLeft } from './until-left.ts';
 import { isParked, progressLine, stateView } from './views.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -86,26 +87,6 @@ export async function follow(place: Workplace, options: FollowOptions): Promise<
     stop.abort();
     await questions.close();
     prompter?.close();
-  }
-}
-
-/** Ends at once when the waiting is stopped, also while the next state is being read from a ledger that is silent. */
-async function* untilLeft(states: AsyncGenerator<Opened>, signal: AbortSignal): AsyncGenerator<Opened> {
-  const left = new Promise<null>((resolve) => {
-    if (signal.aborted) resolve(null);
-    else signal.addEventListener('abort', () => resolve(null), { once: true });
-  });
-  try {
-    for (;;) {
-      const next = states.next();
-      // Not waited for any more, when it is left.
-      next.catch(() => undefined);
-      const step = await Promise.race([left, next]);
-      if (step === null || step.done) return;
-      yield step.value;
-    }
-  } finally {
-    states.return(undefined).catch(() => undefined);
   }
 }
 

@@ -50,7 +50,8 @@ interface News {
 
 /** ms. */
 const END_MS = 5_000;
-const NEVER = new Promise<never>(() => undefined);
+/** Its own for each who waits: one for all would keep whatever waits for it, with its ledger, as long as the process lives. */
+const never = (): Promise<never> => new Promise(() => undefined);
 
 export class GatedExecutor {
   readonly executor: Executor;
@@ -210,7 +211,7 @@ export class GatedExecutor {
         if (found.claimed.length > 0) this.#claims = 0;
         return found;
       },
-      renewLease: async (...lease) => (this.isStopped ? NEVER : ledger.renewLease(...lease)),
+      renewLease: async (...lease) => (this.isStopped ? never() : ledger.renewLease(...lease)),
       onChange: (listener) => {
         this.#nudges.push(listener);
         return () => undefined;
@@ -221,7 +222,7 @@ export class GatedExecutor {
       get: (object, name) => {
         const member: unknown = Reflect.get(own, name) ?? Reflect.get(object, name);
         if (typeof member !== 'function') return member;
-        return (...given: unknown[]): unknown => (this.#isDead ? NEVER : member.apply(object, given));
+        return (...given: unknown[]): unknown => (this.#isDead ? never() : member.apply(object, given));
       },
     });
   }

@@ -3,13 +3,15 @@
  * performed by `npm run paths`.
  */
 import { cpus } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Random } from '../../support/random.ts';
 import { Coverage } from './coverage.ts';
 import { possibleIn, type Walk } from './plan.ts';
 import { readPlan, settingOf, walkText } from './plan-file.ts';
 import { BUGS, type BugName, notice } from './planted.ts';
-import { openServers, type Servers } from './theatre.ts';
+import { openServers, openTheatre, type Servers } from './theatre.ts';
 import { allTransitions } from './transitions.ts';
 import { unreached } from './unreached.ts';
 import { walkAll } from './walks.ts';
@@ -63,6 +65,31 @@ describe('the shortest ways through the closed system, on real parts', () => {
     },
     60_000,
   );
+});
+
+/** A walk in which an executor is killed that was about to ask the ledger something; its ledger. */
+async function killedWalk(on: Servers): Promise<WeakRef<object>> {
+  const theatre = await openTheatre(on, { ...settingOf('plain'), deadline: null, address: null });
+  const executor = theatre.executor(1, () => true);
+  const { ledger } = executor.executor.env;
+  executor.kill();
+  // Its scope waits, as whatever a process does at its end.
+  void (async () => await ledger.now())();
+  await executor.executor.env.connections.close();
+  await theatre.close();
+  return new WeakRef(theatre.ledger);
+}
+
+describe('a walk that is over', () => {
+  it('keeps nothing of itself: neither its killed executors nor their ledger', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const ledger = await killedWalk(servers[0] as Servers);
+    await vi.waitFor(() => {
+      collect();
+      expect(ledger.deref() === undefined).toBe(true);
+    }, 10_000);
+  }, 30_000);
 });
 
 describe('the plan', () => {

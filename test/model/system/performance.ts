@@ -45,7 +45,6 @@ export interface Performance {
 }
 
 const silent: Clock = { monotonic: () => NOW, random: () => 0, sleep: async () => undefined };
-const never = new AbortController().signal;
 
 /** `answer`: what the one request of this effect comes back with. */
 export async function perform(
@@ -59,9 +58,11 @@ export async function perform(
   let method: Method | null = null;
   let becameSender = false;
   let spentSender = false;
+  // What waits for an answer ends when it was looked at: its timer would keep all of it.
+  const over = new AbortController();
   const asked = (name: Method) => {
     method = name;
-    if (answer === undefined) return new Promise<never>(() => undefined);
+    if (answer === undefined) return untilOver(over.signal);
     return answer === 'throws' ? Promise.reject(new Error('broke off')) : Promise.resolve(answer as never);
   };
   const session = {
@@ -99,7 +100,7 @@ export async function perform(
       adapterState: async () => 'active',
       creationOf: async () => ({ allowed: true, epoch: situation.executionEpoch }),
     },
-    tenure: { over: never },
+    tenure: { over: over.signal },
     rate: { qps: 1, burst: 1 },
     requestTimeoutMs: 2 ** 30,
     executionEpoch: situation.executionEpoch,
@@ -113,7 +114,7 @@ export async function perform(
     context: snapshot.context,
     opened: { snapshot },
     operationId: OPERATION,
-    stopping: never,
+    stopping: over.signal,
     lease: { isHeld: () => situation.leaseIsHeld },
     issue: () => ({
       claims: claimsOf(snapshot.context, situation.executionEpoch),
@@ -142,7 +143,7 @@ export async function perform(
     if (situation.news === 'result') events?.closed('the task is over', result);
   }
   const issued = drive.issue();
-  const running = effects[effect](drive as unknown as OperationDrive, issued, never).catch((error: unknown) => {
+  const running = effects[effect](drive as unknown as OperationDrive, issued, over.signal).catch((error: unknown) => {
     if (!(error instanceof EndpointUnavailable)) throw error;
     const event = { ...stampOf(env as never), claims: issued.claims, ...unreachable(effect, 'nobody listens') };
     return [{ event: event as OperationEvent, payloads: [] }] satisfies Told[];
@@ -151,14 +152,24 @@ export async function perform(
   if (told !== null) {
     for (const { payloads } of told) for (const { digest, text } of payloads) stored.set(digest, text);
   }
-  return {
+  const performed = {
     method,
     events: told === null ? null : told.map(({ event }) => event),
     becameSender,
     spentSender,
     channelIsOpen: drive.input.isOpen(),
   };
+  over.abort(LOOKED_AT);
+  return performed;
 }
+
+/** A reason that is made once: without one each abort makes an error. */
+const LOOKED_AT = 'what it waits for is known';
+
+const untilOver = (over: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    over.addEventListener('abort', () => reject(over.reason), { once: true });
+  });
 
 /** After everything that does not wait for the answer has run. */
 const settled = () => new Promise<null>((resolve) => setImmediate(() => setImmediate(() => resolve(null))));
