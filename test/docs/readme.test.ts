@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { statechartMermaid } from '../../visualizer/statechart.ts';
+import { statechartMermaid } from '../../visualizer/chart/mermaid.ts';
 import { telemetryTables } from '../../visualizer/telemetry-tables.ts';
 import { freePort } from '../support/scripted-server.ts';
 
