@@ -51,6 +51,8 @@ export interface HistoryEntry {
   readonly to: string;
   readonly executor: string;
   readonly note?: string;
+  /** A refused fact: the guards that said no. Nothing changed. */
+  readonly refused?: readonly string[];
 }
 
 /** What a step writes: the next snapshot and everything that must change with it. */
