@@ -15,7 +15,7 @@ interface Import {
 
 const files = TOP.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /(?<!\.d)\.m?ts$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /(?<!\.d)\.m?tsx?$/.test(entry.name))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
 );
 
@@ -37,7 +37,7 @@ function importsOf(file: string): Import[] {
 
 const imports = files.flatMap(importsOf);
 const topOf = (path: string) => path.split('/')[0] as string;
-const isOurs = (path: string) => (TOP as readonly string[]).includes(topOf(path)) && /\.m?ts$/.test(path);
+const isOurs = (path: string) => (TOP as readonly string[]).includes(topOf(path)) && /\.m?tsx?$/.test(path);
 const show = (list: readonly Import[]) => list.map(({ from, to }) => `${from} -> ${to}`);
 const within = (folder: string) => imports.filter(({ from }) => topOf(from) === folder);
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { statechartMermaid } from '../../visualizer/statechart.ts';
+import { statechartMermaid } from '../../visualizer/chart/mermaid.ts';
 import { telemetryTables } from '../../visualizer/telemetry-tables.ts';
 import { anchorOf, blocks, pages, root } from './pages.ts';
 

@@ -55,8 +55,8 @@ export async function bundlePrograms(): Promise<string> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    // Finds its native part beside itself.
-    external: ['libsql'],
+    // These find their other parts beside themselves.
+    external: ['libsql', 'esbuild'],
     banner: { js: REQUIRE },
     plugins: [ownPlaces],
   });

@@ -18,6 +18,7 @@ import { addRollout } from './commands/rollout.ts';
 import { addRun } from './commands/run.ts';
 import { addShadow } from './commands/shadow.ts';
 import { addShow } from './commands/show.ts';
+import { addWeb } from './commands/web.ts';
 import { EXIT_CODES_HELP, ExitCode } from './exit-codes.ts';
 import { asFailure, usage } from './failure.ts';
 import { Output } from './output.ts';
@@ -59,6 +60,7 @@ for (const add of [
   addShadow,
   addPurge,
   addMigrate,
+  addWeb,
 ])
   add(program, finish);
 for (const command of program.commands.flatMap((each) => [each, ...each.commands])) {

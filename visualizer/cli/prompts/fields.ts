@@ -2,20 +2,11 @@
 import { checkbox, input, select } from '@inquirer/prompts';
 import { schemaProblems } from '../../../machines/approval-gate/reply-schema.ts';
 import type { Json } from '../../../machines/digest.ts';
+import { choicesOf, type Field, type Schema, schemaOf, titleOf, typedValue, wordOf } from '../../view/fields.ts';
 import { oneLine } from '../text.ts';
 import type { PromptContext } from './prompter.ts';
 
 export type JsonValue = Json;
-type Schema = Readonly<Record<string, unknown>>;
-
-interface Field {
-  readonly name: string;
-  readonly schema: Schema;
-  readonly required: boolean;
-}
-
-export const schemaOf = (value: unknown): Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : {};
 
 /** `undefined`: the field was left out. */
 export async function askField(field: Field, context: PromptContext): Promise<JsonValue | undefined> {
@@ -78,44 +69,13 @@ async function choose(
   return choices[chosen]?.value;
 }
 
-function labelOf({ name, schema, required }: Field): string {
-  const title = typeof schema.title === 'string' ? schema.title : name;
-  const description = typeof schema.description === 'string' ? `: ${schema.description}` : '';
-  return oneLine(`${title}${description}${required ? '' : ' (optional)'}`, 300);
+function labelOf(field: Field): string {
+  const { title, description } = titleOf(field);
+  return oneLine(`${title}${description === '' ? '' : `: ${description}`}${field.required ? '' : ' (optional)'}`, 300);
 }
 
-/** The values to choose from, with the names a human reads: `oneOf`/`anyOf` with `const`, or `enum` with `enumNames`. */
-function optionsOf(schema: Schema): { name: string; value: JsonValue }[] {
-  const titled = [schema.oneOf, schema.anyOf].find(Array.isArray) as readonly unknown[] | undefined;
-  if (titled) {
-    return titled
-      .map(schemaOf)
-      .flatMap(({ const: value, title }) =>
-        value === undefined
-          ? []
-          : [{ name: oneLine(wordOf(title ?? value)) || '(no name)', value: value as JsonValue }],
-      );
-  }
-  if (!Array.isArray(schema.enum)) return [];
-  const names = Array.isArray(schema.enumNames) ? schema.enumNames : [];
-  return schema.enum.map((value: JsonValue, index) => ({
-    name: oneLine(wordOf(names[index] ?? value)) || '(no name)',
-    value,
-  }));
-}
-
-/** Any JSON as a word: an object's own `toString` is the server's. */
-const wordOf = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
-
-function typedValue({ schema }: Field, text: string): JsonValue {
-  if (schema.type === 'number' || schema.type === 'integer') return text.trim() === '' ? text : Number(text);
-  if (schema.type === 'string' || schema.type === undefined) return text;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
-}
+const optionsOf = (schema: Schema): { name: string; value: JsonValue }[] =>
+  choicesOf(schema).map(({ name, value }) => ({ name: oneLine(name) || '(no name)', value }));
 
 /** `true`, or what is wrong: the same check that the approval gate makes of the whole answer. */
 function verdict({ name, schema }: Field, value: JsonValue): true | string {

@@ -1,8 +1,9 @@
 /** A server's question as a form on the terminal. What it says is shown as text, never obeyed. */
 import { input, select } from '@inquirer/prompts';
 import type { InputReply, OpenRound } from '../../../machines/index.ts';
+import { fieldsOf } from '../../view/fields.ts';
 import { manyLines, oneLine } from '../text.ts';
-import { askField, type JsonValue, schemaOf } from './fields.ts';
+import { askField, type JsonValue } from './fields.ts';
 import type { PromptContext } from './prompter.ts';
 
 /** Asks for one answer: accept with content, decline, or cancel. */
@@ -25,14 +26,12 @@ export async function askForm(round: OpenRound, context: PromptContext): Promise
 }
 
 async function askContent(round: OpenRound, context: PromptContext): Promise<Record<string, JsonValue>> {
-  const schema = schemaOf(round.request.schema);
-  const { properties } = schema;
-  if (typeof properties !== 'object' || properties === null) return askJson(context);
-  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  const fields = fieldsOf(round.request.schema);
+  if (fields === null) return askJson(context);
   const content: Record<string, JsonValue> = {};
-  for (const [name, field] of Object.entries(properties)) {
-    const value = await askField({ name, schema: schemaOf(field), required: required.has(name) }, context);
-    if (value !== undefined) content[name] = value;
+  for (const field of fields) {
+    const value = await askField(field, context);
+    if (value !== undefined) content[field.name] = value;
   }
   return content;
 }

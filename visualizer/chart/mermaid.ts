@@ -2,7 +2,7 @@
  * The statechart as a Mermaid diagram, drawn from the machine itself. The states are the brief's; sub-states, and the many
  * ways into PARKED and out of it by hand, are left to the inspector.
  */
-import { toolOperation } from '../machines/index.ts';
+import { toolOperation } from '../../machines/index.ts';
 
 type Node = typeof toolOperation.root;
 

@@ -1,0 +1,53 @@
+/** The page as it is sent: its script, its style and the drawn chart. Made by the build, or on the way from the sources. */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { PageSetup } from '../view/schema.ts';
+
+export interface PageFiles {
+  readonly script: string;
+  readonly style: string;
+  readonly chart: string;
+}
+
+const built = (name: string): string => fileURLToPath(new URL(`./page/${name}`, import.meta.url));
+
+export async function pageFiles(): Promise<PageFiles> {
+  if (!existsSync(built('page.js'))) return (await import('./page-build.ts')).buildPage();
+  const [script = '', style = '', chart = ''] = ['page.js', 'page.css', 'chart.svg'].map((name) =>
+    readFileSync(built(name), 'utf8'),
+  );
+  return { script, style, chart };
+}
+
+/** How the document gets at its style and its script: by links here, inside of it in a file of its own. */
+export interface PageParts {
+  readonly style: string;
+  readonly script: string;
+}
+const LINKED: PageParts = {
+  style: '<link rel="stylesheet" href="page.css">',
+  script: '<script type="module" src="page.js"></script>',
+};
+
+/** The document. `setup` holds words of others: in it they can end nothing. */
+export function pageHtml({ chart }: Pick<PageFiles, 'chart'>, setup: PageSetup, parts: PageParts = LINKED): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>toolop</title>
+<link rel="icon" href="data:,">
+${parts.style}
+</head>
+<body>
+<div id="app"></div>
+<noscript>This page needs JavaScript. The same is told by <code>toolop list</code> and <code>toolop show</code>.</noscript>
+<template id="chart">${chart}</template>
+<script type="application/json" id="setup">${JSON.stringify(setup).replaceAll('<', '\\u003c')}</script>
+${parts.script}
+</body>
+</html>
+`;
+}
