@@ -9,7 +9,7 @@ import { Command } from 'commander';
 import pc from 'picocolors';
 import { natural } from '../support/numbers.ts';
 import { loadContenders } from './contenders/index.ts';
-import { markdown } from './markdown.ts';
+import { countsIn, markdown } from './markdown.ts';
 import { type Row, runAll } from './run.ts';
 import { SCRIPTS } from './scripts/index.ts';
 import { countsOf, failuresOf } from './summary.ts';
@@ -17,13 +17,14 @@ import { terminalTable } from './table.ts';
 import { writeBlock } from './write.ts';
 
 const README = fileURLToPath(new URL('../../README.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../docs/comparison.md', import.meta.url));
 
 interface Given {
   readonly only?: string;
   readonly atOnce: number;
   readonly json?: boolean;
   readonly markdown?: string | true;
-  readonly write?: string | true;
+  readonly write?: boolean;
   readonly list?: boolean;
 }
 
@@ -35,7 +36,7 @@ const given = new Command('compare')
   .option('--at-once <n>', 'how many runs at the same time', natural, 6)
   .option('--json', 'one JSON document on stdout, in place of the table')
   .option('--markdown [file]', 'the table as Markdown, on stdout or into a file')
-  .option('--write [file]', 'put the Markdown table between its marks in README.md, or in this file')
+  .option('--write', 'put the table between its marks in docs/comparison.md, and its counts in README.md')
   .option('--list', 'only say which scripts there are')
   .parse()
   .opts<Given>();
@@ -97,7 +98,10 @@ process.exit();
 
 function print(rows: readonly Row[]): void {
   const text = markdown(rows, loaded);
-  if (given.write) writeBlock(given.write === true ? README : given.write, text);
+  if (given.write) {
+    writeBlock(PAGE, text);
+    writeBlock(README, countsIn(text));
+  }
   if (typeof given.markdown === 'string') writeFileSync(given.markdown, `${text}\n`);
   if (given.json) console.log(JSON.stringify({ counts: countsOf(rows), rows: rows.map(jsonOf) }, null, 2));
   else if (given.markdown === true) console.log(text);

@@ -1,4 +1,4 @@
-/** The block of the README: counts, then every row, then where another one is better and how each was driven. */
+/** The block of the page: counts, then every row, then where another one is better and how each was driven. */
 import { CONTENDERS, type Contender, type ContenderName } from './contenders/contender.ts';
 import type { Loaded } from './contenders/index.ts';
 import { VERDICTS } from './referee.ts';
@@ -33,6 +33,9 @@ export function markdown(rows: readonly Row[], { contenders, missing }: Loaded):
     details('How each was driven', contenders.flatMap(driven)),
   ].join('\n');
 }
+
+/** What stands before the details of the block. */
+export const countsIn = (block: string): string => block.slice(0, block.indexOf('\n\n<details>'));
 
 function summary(rows: readonly Row[]): readonly string[] {
   const signs = VERDICTS.map((name) => `${SIGNS[name]} ${name}`);
