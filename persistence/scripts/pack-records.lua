@@ -15,7 +15,6 @@ for i = 2, #KEYS, 3 do
   if r and r.old and r.rev == ARGV[at] then
     r.body, r.fields, r.tail, r.inline = ARGV[at + 1], ARGV[at + 2], ARGV[at + 6], ARGV[at + 7]
     if r.rid ~= '' then r.rid = r.rid .. ' ' .. ARGV[at + 3] .. ' ' .. ARGV[at + 4] end
-    -- The commands that it knows are of processes that are gone, under longer names.
     put(KEYS[i], r)
     if r.tail ~= '' then redis.call('UNLINK', KEYS[i + 1]) end
     for digest in string.gmatch(ARGV[at + 5], '%S+') do

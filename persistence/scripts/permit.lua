@@ -3,19 +3,18 @@
 -- cancel) takes the next free place, and everybody else waits until after it.
 -- KEYS  1 limiter
 -- ARGV  1 now  2 microseconds of one request  3 burst  4 how many requests  5 '1': not to be refused
--- Reply {how many may be sent, ms until the next may}
+-- Reply {how many may be sent, ms until one more may; of those that may not be refused: until they may}
 
 local now = clock() * 1000
 local interval = number(ARGV[2])
 local stored = redis.call('HGET', KEYS[1], 'tat')
 local arrival = math.max(now, stored and number(stored) or now)
 local allowed = arrival + interval - interval * number(ARGV[3])
-local wait = allowed > now and text(math.ceil((allowed - now) / 1000)) or '0'
 local wanted = number(ARGV[4])
-local given = allowed > now and 0 or math.min(wanted, math.floor((now - allowed) / interval) + 1)
-if ARGV[5] == '1' then given = wanted end
-if given > 0 then redis.call('HSET', KEYS[1], 'tat', text(arrival + interval * given)) end
-if ARGV[5] ~= '1' and given > 0 and given < wanted then
-  wait = text(math.max(0, math.ceil((allowed + interval * given - now) / 1000)))
+local given = math.max(0, math.min(wanted, math.floor((now - allowed) / interval) + 1))
+local next_one = allowed + interval * given
+if ARGV[5] == '1' then
+  given, next_one = wanted, allowed
 end
-return { text(given), wait }
+if given > 0 then redis.call('HSET', KEYS[1], 'tat', text(arrival + interval * given)) end
+return { text(given), text(math.max(0, math.ceil((next_one - now) / 1000))) }

@@ -80,12 +80,12 @@ local function opened(op)
     r.body = string.sub(stored, body)
     return r
   end
-  local held = redis.call('HMGET', op, 'rev', 'own', 'lep', 'unt', 'due', 'scope', 'hep', 'rid', 'cmds', 'snap', 'state')
-  if not held[1] then return nil end
+  -- The commands that it knows are of processes that are gone, under longer names: none of them is asked again.
+  local held = redis.call('HMGET', op, 'rev', 'own', 'lep', 'unt', 'due', 'scope', 'hep', 'rid', 'snap', 'state')
   return {
-    old = true, tail = '', inline = '', fields = '',
+    old = true, tail = '', inline = '', fields = '', cmds = '',
     rev = held[1], own = held[2], lep = held[3], unt = held[4], due = held[5], scope = held[6],
-    hep = held[7] or '', rid = held[8] or '', cmds = held[9] or '', body = held[10], state = held[11],
+    hep = held[7] or '', rid = held[8], body = held[9], state = held[10],
   }
 end
 

@@ -20,7 +20,7 @@ while delivered ~= '' and not redis.call('HGET', KEYS[5], delivered) do
   delivered, since = oldest(KEYS[4])
 end
 local ready, ready_since = oldest(KEYS[3])
-if ready ~= '' and redis.call('HGET', KEYS[5], ready) and (since == '' or number(ready_since) < number(since)) then
+if redis.call('HGET', KEYS[5], ready) and (since == '' or number(ready_since) < number(since)) then
   since = ready_since
 end
 

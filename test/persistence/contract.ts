@@ -16,6 +16,9 @@ import type { ScriptHost } from '../../persistence/script-host.ts';
 import type { ScriptName } from '../../persistence/scripts.ts';
 import { Store } from '../../persistence/store.ts';
 import { Switches } from '../../persistence/switches.ts';
+import type { Lent } from './lent.ts';
+import { oldRecordsContract } from './old-records.ts';
+import { recordsContract } from './records.ts';
 import { retentionContract } from './retention.ts';
 import { acceptStep, fields, NAMESPACE, newOperation, recordOf, step, unique, withLine } from './steps.ts';
 
@@ -446,6 +449,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect((await a('command-3')).ids).toEqual([other]);
         expect((await a('command-1', 2)).ids).toEqual([]);
         expect((await a('command-3')).ids).toEqual([other]);
+        // A record that was purged meanwhile is nobody's.
+        await store.replace(new Keys(NAMESPACE).partition(0).operation(other as string), null);
+        expect((await a('command-3')).ids).toEqual([]);
         await host.close();
       });
 
@@ -556,6 +562,13 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await claim('b')).toEqual({ claimed: [], nextDueAt: null });
         expect(await ledger.renewLease(newOperation(ledger), 'a', '1', 1000)).toBeNull();
         await ledger.releaseLease(newOperation(ledger), 'a', '1', 5, '1');
+        // Purged between the look at its scope and the script.
+        const keys = new Keys(NAMESPACE).partition(0);
+        const gone = [keys.operation('gone'), keys.due('endpoint:e')];
+        const host = await store.host();
+        expect(await host.run('renew', gone, [String(clock), 'gone', 'a', '1', '1000'])).toEqual(['lost']);
+        expect(await host.run('release', gone, [String(clock), 'gone', 'a', '1', '5', '1'])).toEqual(['lost']);
+        await host.close();
       });
     });
 
@@ -677,6 +690,9 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect(await host.run('certain', cleared, [String(clock), operations[1], '1'])).toBe(0);
         expect(await ledger.vitals()).toMatchObject({ parked: { count: 1, oldestAgeMs: 100 } });
         await host.close();
+        // Nothing is unknown of an operation that is gone.
+        await store.replace(keys.operation(operations[1]), null);
+        expect(await ledger.vitals()).toMatchObject({ open: NONE, parked: NONE });
       });
 
       it('G6: says how long the oldest row waits, also while it is leased again and again', async () => {
@@ -710,6 +726,30 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         clock += 1000;
         expect((await ledger.vitals()).readyAgeMs).toBe(0);
         await host.close();
+      });
+
+      it('G6: nobody waits for an entry of the queue whose row is gone', async () => {
+        const operationId = await create();
+        await ledger.acceptTerminal(acceptStep(operationId, '1'));
+        await store.plant(partitionKey(operationId, 'ready'), operationId, null);
+        clock += 1000;
+        expect((await ledger.vitals()).readyAgeMs).toBe(0);
+      });
+
+      it('G6: the oldest row is the oldest also where the clock of the store went back', async () => {
+        const namespace = unique('clock');
+        const one = await open({ namespace, partitions: 1 });
+        const accept = async () => {
+          const operationId = one.operationIdOf({ namespace, principal: 'p', callNodeId: unique('node') });
+          await one.create(step(operationId), null);
+          await one.acceptTerminal(acceptStep(operationId, '1'));
+        };
+        await accept();
+        expect(await one.leaseReady('c', 1, 1000)).toHaveLength(1);
+        clock -= 300;
+        await accept();
+        clock += 400;
+        expect((await one.vitals()).readyAgeMs).toBe(400);
       });
     });
 
@@ -1723,6 +1763,18 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         expect((await ledger.takePermit('another', 0.1, 1)).waitMs).toBe(10_000);
       });
 
+      it('a request that is refused writes nothing', async () => {
+        const limiter = new Keys(NAMESPACE).limiter('full');
+        expect((await ledger.takePermit('full', 2, 1)).waitMs).toBe(0);
+        // The same number, written as no script writes it.
+        const held = `0${(clock + 500) * 1000}`;
+        await store.plant(limiter, 'tat', held);
+        expect((await ledger.takePermit('full', 2, 1)).waitMs).toBe(500);
+        const host = await store.host();
+        expect(await host.run('entries', [limiter], [String(clock)])).toEqual(['tat', held]);
+        await host.close();
+      });
+
       it('B8 G3: places asked for at once are as many as the rate has, over all who ask', async () => {
         const other = await open();
         const all = async (count: number) =>
@@ -1812,7 +1864,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       });
     });
 
-    retentionContract(() => ({
+    const lent = (): Lent => ({
       store,
       ledger,
       now: () => clock,
@@ -1820,7 +1872,10 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
         clock += ms;
       },
       open,
-    }));
+    });
+    recordsContract(lent);
+    oldRecordsContract(lent);
+    retentionContract(lent);
 
     describe('opening', () => {
       it('keeps the number of partitions that the namespace was made with', async () => {

@@ -1,33 +1,15 @@
 /** What every host must do alike about what is old: retention, tombstones, layouts and their migrations. */
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../machines/digest.ts';
-import {
-  LedgerIncompatible,
-  type OperationLedger,
-  type ReadyRow,
-  type RetentionPolicy,
-} from '../../machines/operation-ledger.ts';
-import type { LedgerOptions } from '../../persistence/index.ts';
+import { LedgerIncompatible, type ReadyRow, type RetentionPolicy } from '../../machines/operation-ledger.ts';
 import { Keys } from '../../persistence/keys.ts';
-import type { StoreUnderTest } from './contract.ts';
-import { acceptStep, fields, NAMESPACE, newOperation, step, withLine } from './steps.ts';
-
-/** What the contract lends. */
-export interface Lent {
-  readonly store: StoreUnderTest;
-  readonly ledger: OperationLedger;
-  now(): number;
-  pass(ms: number): void;
-  open(options?: Partial<LedgerOptions>): Promise<OperationLedger>;
-}
+import { keysOf, type Lent, META } from './lent.ts';
+import { acceptStep, fields, newOperation, step, withLine } from './steps.ts';
 
 const HOUR = 3_600_000;
 const RECORDS: RetentionPolicy = { recordsMs: HOUR, receiptsMs: null, tombstonesMs: null };
 const RECEIPTS: RetentionPolicy = { recordsMs: HOUR, receiptsMs: 2 * HOUR, tombstonesMs: null };
 const ALL: RetentionPolicy = { recordsMs: HOUR, receiptsMs: 2 * HOUR, tombstonesMs: 3 * HOUR };
-const META = `toolop:{${NAMESPACE}/meta}`;
-
-const keysOf = (operationId: string) => new Keys(NAMESPACE).partition(Number(operationId.slice(1, 3)));
 
 export function retentionContract(lent: () => Lent): void {
   const payload = { digest: sha256('p'), text: 'a payload' };
