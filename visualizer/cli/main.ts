@@ -6,7 +6,9 @@ import { addAdapters } from './commands/adapters.ts';
 import { addAnswer } from './commands/answer.ts';
 import { addAttach } from './commands/attach.ts';
 import { addCancel } from './commands/cancel.ts';
+import { addChart } from './commands/chart.ts';
 import { addCreation, addEpoch } from './commands/epoch.ts';
+import { addExport } from './commands/export.ts';
 import { finisher } from './commands/finish.ts';
 import { addHistory } from './commands/history.ts';
 import { addList } from './commands/list.ts';
@@ -60,6 +62,8 @@ for (const add of [
   addShadow,
   addPurge,
   addMigrate,
+  addExport,
+  addChart,
   addWeb,
 ])
   add(program, finish);
