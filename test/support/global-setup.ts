@@ -1,6 +1,6 @@
 /**
- * Before the first test: a Redis server to test against (installed where that is possible, asked for where it is not), and
- * every program that tests start as a process, bundled once.
+ * Before the first test: a Redis server and a browser to test with (installed where that is possible, asked for where it is
+ * not), and every program that tests start as a process, bundled once.
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -17,22 +17,22 @@ declare module 'vitest' {
 const runs = (command: string, args: readonly string[]) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
 export default async function setup(project: TestProject): Promise<() => void> {
-  ensureRedis();
+  ensure('redis-server');
+  ensure('chromium');
   const bundles = await bundlePrograms();
   project.provide('bundles', bundles);
   return () => rmSync(bundles, { recursive: true, force: true });
 }
 
-function ensureRedis(): void {
-  if (runs('redis-server', ['--version'])) return;
+/** Debian's package of the same name, where it is missing and can be installed. */
+function ensure(program: 'redis-server' | 'chromium'): void {
+  if (runs(program, ['--version'])) return;
   if (process.getuid?.() === 0 && runs('apt-get', ['--version'])) {
-    console.log('redis-server is missing: installing it with apt-get');
+    console.log(`${program} is missing: installing it with apt-get`);
     runs('apt-get', ['update', '-qq']);
-    runs('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'redis-server']);
+    runs('apt-get', ['install', '-y', '-qq', '--no-install-recommends', program]);
   }
-  if (!runs('redis-server', ['--version'])) {
-    throw new Error(
-      'the tests need redis-server on the PATH (Debian: apt-get install redis-server); they start their own',
-    );
+  if (!runs(program, ['--version'])) {
+    throw new Error(`the tests need ${program} on the PATH (Debian: apt-get install ${program}); they start their own`);
   }
 }

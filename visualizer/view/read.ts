@@ -24,7 +24,7 @@ export async function readOperation(reading: Reading, operationId: string): Prom
   const over = opened.snapshot.status === 'done';
   const [now, history, question, outcome] = await Promise.all([
     ledger.now(),
-    ledger.readHistory(operationId),
+    ledger.readHistory(operationId, { refused: true }),
     openQuestion(ledger, opened),
     over ? readTerminal(ledger, operationId) : null,
   ]);
