@@ -50,7 +50,11 @@ const expects =
   (context, event) =>
     event.type === 'terminal.accept' && event.expected[field] === acceptFieldsOf(context)[field];
 
-export const guards = {
+/** The names are kept, and each guard is told by its type's name: spelled out, they were most of the package's declarations. */
+const named = <Name extends string>(table: Record<Name, Guard>): Readonly<Record<Name, Guard>> => table;
+
+/** Every guard of the chart, by its name there. */
+export const guards = named({
   // --- whose word is it? the claims of a fact against the record -------------------------------------------------
   /** F8: made under the record's execution epoch. */
   matchesExecutionEpoch: (context, event) => claims(event)?.executionEpoch === context.executionEpoch,
@@ -190,7 +194,7 @@ export const guards = {
   acceptsCancelGeneration: expects('cancelGeneration'),
   acceptsTerminalState: expects('terminalState'),
   acceptsResultDigest: expects('resultDigest'),
-} satisfies Record<string, Guard>;
+});
 
 /** Delivered, or on record and on its way. */
 const answeredKeys = ({ answeredKeys: delivered, input }: ToolOperationContext): readonly string[] =>
