@@ -72,6 +72,7 @@ export async function follow(place: Workplace, options: FollowOptions): Promise<
       if (line.slice(9) !== shown) output.say(line);
       shown = line.slice(9);
       seen = opened.record.state;
+      place.inspection?.tell(opened);
       const question = await watch.patiently(() => questions.update(opened), stop.signal);
       output.emit({ type: 'state', ...stateView(opened), ...(question ? { question } : {}) });
       if (opened.snapshot.status === 'done') return 'over';

@@ -1,15 +1,23 @@
 /** Options of all commands, and the reading of what a user typed. */
 import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { jsonProblem } from '../../machines/digest.ts';
 import type { Endpoint } from '../../machines/index.ts';
 import { usage } from './failure.ts';
+import { portNumber } from './ports.ts';
 
 export const DEFAULT_LEDGER = '.toolop/ledger.db';
 const DEFAULT_HISTORY = '.toolop/history.json';
 export const DEFAULT_PRINCIPAL = 'local';
 
-export interface CommonOptions {
+/** Of the commands that follow an operation. */
+export interface InspectOptions {
+  /** `true`: any port that is free. */
+  readonly inspect?: number | true;
+  readonly inspectContext?: 'counters' | 'full';
+}
+
+export interface CommonOptions extends InspectOptions {
   readonly ledger: string;
   readonly namespace: string;
   readonly historyFile?: string;
@@ -33,6 +41,19 @@ export function withCommonOptions(command: Command): Command {
     .option('--principal <name>', `on whose behalf a call is made (default: "${DEFAULT_PRINCIPAL}")`)
     .option('--json', 'machine-readable output on stdout')
     .option('--verbose', 'log lines on stderr');
+}
+
+export function withInspectOptions(command: Command): Command {
+  return command
+    .option('--inspect [port]', 'show it in the Stately inspector, by a bridge on this machine', portNumber)
+    .addOption(
+      new Option(
+        '--inspect-context <what>',
+        'what the inspector gets of the record: counters only, or all of it, ids and words too',
+      )
+        .choices(['counters', 'full'])
+        .default('counters'),
+    );
 }
 
 /** Where it is remembered how far the ledger had come, so that one that has forgotten steps is noticed. */

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import { synchronous } from '../../adapters/sync/index.ts';
+import { wordsOf } from '../../machines/actor/log.ts';
 import {
   Executor,
   type OperationLedger,
@@ -12,11 +13,13 @@ import {
   systemClock,
 } from '../../machines/index.ts';
 import { openLedger, publicAddress } from '../../persistence/index.ts';
+import { Inspection } from '../inspect/inspection.ts';
 import { ExitCode } from './exit-codes.ts';
 import { asFailure, CliFailure, usage } from './failure.ts';
 import { LastWords } from './last-words.ts';
 import { type CommonOptions, DEFAULT_LEDGER, historyFileOf, isFile } from './options.ts';
 import type { Output } from './output.ts';
+import { portTrouble } from './ports.ts';
 import { shellWord, shortId } from './text.ts';
 
 /** How long a command waits for a store that does not answer, ms: to be opened, and for a step that only asks. */
@@ -37,6 +40,8 @@ export interface Workplace {
   readonly executor: Executor;
   /** What the stdio server of this command said on stderr. */
   readonly lastWords: LastWords;
+  /** Where the followed operation is shown, too. */
+  readonly inspection: Inspection | null;
   /** Who asks, as it stands in the record. */
   readonly by: string;
   /** A second executor on the same ledger, for what the first one left behind. */
@@ -82,8 +87,11 @@ export async function atWork(
     executors.push(executor);
     return executor;
   };
+  let inspection: Inspection | null = null;
   try {
+    inspection = await inspectionOf(options, output, ledger);
     return await work({
+      inspection,
       options,
       output,
       ledger,
@@ -98,6 +106,7 @@ export async function atWork(
     away = asFailure(error).exitCode === ExitCode.ledger;
     throw error;
   } finally {
+    await inspection?.close();
     const stopped = Promise.all(executors.map((executor) => executor.stop().catch(() => undefined)));
     // What waits for an absent ledger is ended by closing it.
     if (!away) {
@@ -108,6 +117,25 @@ export async function atWork(
     }
     await ledger.close().catch(() => undefined);
     await stopped;
+  }
+}
+
+async function inspectionOf(
+  { inspect, inspectContext }: CommonOptions,
+  output: Output,
+  ledger: OperationLedger,
+): Promise<Inspection | null> {
+  if (inspect === undefined) return null;
+  const port = inspect === true ? 0 : inspect;
+  const failed = (error: unknown) =>
+    output.log({ level: 'warn', event: 'inspector.failed', detail: { why: wordsOf(error) } });
+  try {
+    const inspection = await Inspection.open({ ledger, port, full: inspectContext === 'full', failed });
+    output.emit({ type: 'inspector', url: inspection.url });
+    output.say(`inspector: ${inspection.url} (the viewer is loaded from stately.ai once you open it)`);
+    return inspection;
+  } catch (error) {
+    throw portTrouble(error, port);
   }
 }
 

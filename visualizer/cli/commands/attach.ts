@@ -8,7 +8,14 @@ import { findOperation } from '../find.ts';
 import { follow } from '../follow.ts';
 import { Interrupts } from '../interrupts.ts';
 import { orLoseSight } from '../lost-sight.ts';
-import { type CommonOptions, collect, httpEndpoint, readHeaders, withCommonOptions } from '../options.ts';
+import {
+  type CommonOptions,
+  collect,
+  httpEndpoint,
+  readHeaders,
+  withCommonOptions,
+  withInspectOptions,
+} from '../options.ts';
 import type { Output } from '../output.ts';
 import { shortId } from '../text.ts';
 import { atWork, type Workplace } from '../workplace.ts';
@@ -21,17 +28,19 @@ interface AttachOptions extends CommonOptions {
 }
 
 export function addAttach(program: Command, finish: Finish): void {
-  withCommonOptions(
-    program
-      .command('attach')
-      .summary('go on with an operation and follow it to its receipt')
-      .description(
-        'Goes on with an operation over HTTP and follows it. One over stdio belongs to the process that runs its server: it is only followed.',
-      )
-      .argument('<id>', 'operation id, unique prefix of one, or call node id')
-      .option('--url <url>', 'the server, where the recorded address is not enough (a query, for example)')
-      .option('--header <header>', "'Name: value' of each request; else TOOLOP_HEADERS, one a line", collect)
-      .option('--through-parked', 'keep following while it is parked: late evidence may still come'),
+  withInspectOptions(
+    withCommonOptions(
+      program
+        .command('attach')
+        .summary('go on with an operation and follow it to its receipt')
+        .description(
+          'Goes on with an operation over HTTP and follows it. One over stdio belongs to the process that runs its server: it is only followed.',
+        )
+        .argument('<id>', 'operation id, unique prefix of one, or call node id')
+        .option('--url <url>', 'the server, where the recorded address is not enough (a query, for example)')
+        .option('--header <header>', "'Name: value' of each request; else TOOLOP_HEADERS, one a line", collect)
+        .option('--through-parked', 'keep following while it is parked: late evidence may still come'),
+    ),
   )
     .addHelpText(
       'after',

@@ -17,6 +17,7 @@ import {
   readHeaders,
   readJsonObject,
   withCommonOptions,
+  withInspectOptions,
 } from '../options.ts';
 import { abandonServer } from '../orphan.ts';
 import type { Output } from '../output.ts';
@@ -37,28 +38,30 @@ interface RunOptions extends CommonOptions {
 }
 
 export function addRun(program: Command, finish: Finish): void {
-  withCommonOptions(
-    program
-      .command('run')
-      .summary('make one tool call and follow it to its receipt')
-      .description('Makes one long-running tool call, follows it, and ends with what it came to.')
-      .argument('[server-command...]', 'after --: the command of a stdio server')
-      .option('--url <url>', 'a Streamable HTTP server, instead of a command')
-      .requiredOption('--tool <name>', 'the tool to call')
-      .option('--args <json>', 'its arguments, as a JSON object or @file', '{}')
-      .option(
-        '--node <id>',
-        'the call node: the same id with the same request is the same operation (default: a fresh one)',
-      )
-      .option('--header <header>', "'Name: value' of each request; else TOOLOP_HEADERS, one a line", collect)
-      .addOption(
-        new Option('--protocol <adapter>', 'the protocol and its revision; a tool without tasks: sync')
-          .choices(adapterIds)
-          .default(adapterIds[0]),
-      )
-      .option('--ttl <ms>', 'how long the server is asked to keep the task', positiveMs)
-      .option('--wait-budget <ms>', 'how long to wait before it is parked', positiveMs)
-      .option('--effect-free', 'your word that the tool changes nothing outside'),
+  withInspectOptions(
+    withCommonOptions(
+      program
+        .command('run')
+        .summary('make one tool call and follow it to its receipt')
+        .description('Makes one long-running tool call, follows it, and ends with what it came to.')
+        .argument('[server-command...]', 'after --: the command of a stdio server')
+        .option('--url <url>', 'a Streamable HTTP server, instead of a command')
+        .requiredOption('--tool <name>', 'the tool to call')
+        .option('--args <json>', 'its arguments, as a JSON object or @file', '{}')
+        .option(
+          '--node <id>',
+          'the call node: the same id with the same request is the same operation (default: a fresh one)',
+        )
+        .option('--header <header>', "'Name: value' of each request; else TOOLOP_HEADERS, one a line", collect)
+        .addOption(
+          new Option('--protocol <adapter>', 'the protocol and its revision; a tool without tasks: sync')
+            .choices(adapterIds)
+            .default(adapterIds[0]),
+        )
+        .option('--ttl <ms>', 'how long the server is asked to keep the task', positiveMs)
+        .option('--wait-budget <ms>', 'how long to wait before it is parked', positiveMs)
+        .option('--effect-free', 'your word that the tool changes nothing outside'),
+    ),
   )
     .addHelpText(
       'after',

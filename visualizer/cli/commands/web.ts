@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { publicAddress } from '../../../persistence/index.ts';
 import { type OpenSite, openSite } from '../../web/site.ts';
 import { ExitCode } from '../exit-codes.ts';
-import { usage } from '../failure.ts';
 import { Interrupts } from '../interrupts.ts';
 import { type CommonOptions, withCommonOptions } from '../options.ts';
 import type { Output } from '../output.ts';
+import { portNumber, portTrouble } from '../ports.ts';
 import { atWork, type Workplace } from '../workplace.ts';
 import type { Finish } from './finish.ts';
 
@@ -35,12 +35,6 @@ Examples:
 Whoever has the address may look: it holds a random token, and is good until the command ends.`,
     )
     .action(finish<WebOptions>((options, output) => web(options, output)));
-}
-
-function portNumber(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value > 65_535) throw new InvalidArgumentError('it is a number from 0 to 65535.');
-  return value;
 }
 
 function web(options: WebOptions, output: Output): Promise<ExitCode> {
@@ -75,11 +69,6 @@ async function openOn(place: Workplace, { port, allowActions }: WebOptions): Pro
       by: place.by.replace(/^cli:/, 'web:'),
     });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') {
-      throw usage(`port ${port} is in use`, 'leave --port out for one that is free, or give another one');
-    }
-    if (code === 'EACCES') throw usage(`port ${port} may not be opened by this user`, 'give one above 1023');
-    throw error;
+    throw portTrouble(error, port);
   }
 }
