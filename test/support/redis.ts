@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +61,9 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     },
     async stop() {
       await kill('SIGKILL');
-      if (options.dir === undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      // A child of its own may still be writing a snapshot; what cannot be removed is in the temporary directory anyway.
+      if (options.dir === undefined)
+        await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }).catch(() => undefined);
     },
   };
 }
