@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { HistoryEntry } from '../machines/operation-ledger.ts';
 import { unpack } from './packing.ts';
-import { historyEntry, pairs, storedText } from './replies.ts';
+import { flag, historyEntry, pairs, storedText } from './replies.ts';
 import type { Store } from './store.ts';
 
 const entries = z.array(storedText);
-const written = z.union([z.literal(0), z.literal(1)]);
 
 /** The history of one operation takes no refused facts beyond so many lines: a server that repeats itself fills no store. */
 const MAX_LINES = 256;
@@ -38,7 +37,7 @@ export async function noteRefused(
   const partition = store.partitionOf(operationId);
   const keys = [partition.operation(operationId), partition.history(operationId)];
   const place = `${revision}.${entry.at} ${entry.event}`;
-  await store.read(written, {
+  await store.read(flag, {
     script: 'note-refused',
     keys,
     args: [place, JSON.stringify(entry), String(MAX_LINES)],

@@ -3,9 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OperationExport } from '../../visualizer/export/schema.ts';
+import { startBrowser } from '../support/browser.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { toolop } from './command.ts';
 
@@ -20,7 +21,7 @@ let taskId = '';
 
 beforeAll(async () => {
   server = await startScriptedServer();
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await startBrowser();
   const script = { pollInterval: 50, note: SECRET };
   const args = ['--tool', 'work', '--args', JSON.stringify({ script }), '--node', HOSTILE];
   const run = await toolop(['run', '--ledger', ledger, '--json', ...args, '--url', server.url]);

@@ -2,7 +2,7 @@
  * What leaves the machine in a bug report. Ids that open something are digests; words of servers and users, which may quote
  * arguments and results, are left out, with their length: what happened is told by states, events, guards and times.
  */
-import { sha256 } from '../../machines/digest.ts';
+import { digested, hiding } from '../cli/redact.ts';
 
 const LEFT_OUT = new Set(['statusMessage', 'note', 'message', 'url', 'server']);
 /** A reason is a word of the protocol where it parked, and somebody's own words elsewhere. */
@@ -16,7 +16,6 @@ const DIGESTS: Readonly<Record<string, string>> = {
   by: 'person',
 };
 
-const digested = (kind: string, value: string): string => `${kind}:${sha256(value).slice(0, 8)}`;
 const leftOut = (value: unknown): string | null => {
   if (value === null) return null;
   return `(left out: ${(typeof value === 'string' ? value : JSON.stringify(value)).length} characters)`;
@@ -24,9 +23,7 @@ const leftOut = (value: unknown): string | null => {
 
 /** The same shape, without secrets. `known`: strings that are digests wherever else they stand. */
 export function withoutSecrets<T>(value: T, known: readonly (readonly [kind: string, secret: string | null])[]): T {
-  const secrets = known.filter((pair): pair is readonly [string, string] => Boolean(pair[1]));
-  const inText = (text: string) =>
-    secrets.reduce((result, [kind, secret]) => result.replaceAll(secret, digested(kind, secret)), text);
+  const inText = hiding(known);
   const walk = (part: unknown, within: string): unknown => {
     if (typeof part === 'string') return inText(part);
     if (Array.isArray(part)) return part.map((each) => walk(each, within));

@@ -2,20 +2,17 @@
  * From a program to the viewers of the Stately inspector. Listens on loopback only, for no other host name and no other
  * origin. The page embeds the hosted viewer: nothing leaves this machine until somebody opens the page.
  */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
+import { closeHere, isOurName, isOurOrigin, listenHere } from '../loopback.ts';
 import { FrameMemory, MAX_FRAME_BYTES } from './memory.ts';
 import { PAGE, PAGE_POLICY } from './page.ts';
 
-const HOST = '127.0.0.1';
 /** A viewer that is this far behind is left behind. */
 const MAX_BEHIND_BYTES = 8 * 1024 * 1024;
 
 export interface Bridge {
   readonly url: string;
-  readonly port: number;
   send(frame: unknown): void;
   close(): Promise<void>;
 }
@@ -24,7 +21,7 @@ export interface Bridge {
 export async function openBridge(port: number): Promise<Bridge> {
   const memory = new FrameMemory();
   const server = createServer((request, response) => {
-    if (!isOurs(request, portOf())) return void response.writeHead(403).end('this host or origin is not served\n');
+    if (!isOurs(request)) return void response.writeHead(403).end('this host or origin is not served\n');
     response.writeHead(request.url === '/' ? 200 : 404, {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': PAGE_POLICY,
@@ -33,22 +30,20 @@ export async function openBridge(port: number): Promise<Bridge> {
     });
     response.end(request.url === '/' ? PAGE : 'there is nothing here\n');
   });
-  const portOf = () => (server.address() as AddressInfo | null)?.port ?? 0;
+  const isOurs = ({ headers }: IncomingMessage) => isOurName(headers, server) && isOurOrigin(headers);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES });
   server.on('upgrade', (request, socket, head) => {
-    if (!isOurs(request, portOf())) return socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+    if (!isOurs(request)) return socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
     sockets.handleUpgrade(request, socket, head, (viewer) => {
       viewer.on('error', () => viewer.terminate());
       for (const frame of memory.replay()) viewer.send(frame);
     });
   });
-  server.listen(port, HOST);
-  await once(server, 'listening');
+  const url = `${await listenHere(server, port)}/`;
   // It never keeps the process: the operation does.
   server.unref();
   return {
-    url: `http://${HOST}:${portOf()}/`,
-    port: portOf(),
+    url,
     send(frame) {
       const text = JSON.stringify(frame);
       if (!memory.take(text)) return;
@@ -59,14 +54,7 @@ export async function openBridge(port: number): Promise<Bridge> {
     },
     async close() {
       for (const viewer of sockets.clients) viewer.terminate();
-      server.close();
-      server.closeAllConnections();
-      if (server.listening) await once(server, 'close');
+      closeHere(server);
     },
   };
-}
-
-function isOurs({ headers: { host, origin } }: IncomingMessage, port: number): boolean {
-  const hosts = [`${HOST}:${port}`, `localhost:${port}`];
-  return hosts.includes(host ?? '') && (origin === undefined || hosts.includes(origin.replace(/^http:\/\//, '')));
 }

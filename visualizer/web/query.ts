@@ -1,5 +1,6 @@
 /** Which rows of the list are asked for. */
 import { z } from 'zod';
+import { toolOperation } from '../../machines/index.ts';
 import type { ListView } from '../view/schema.ts';
 import { type Row, viewOf } from './row.ts';
 
@@ -16,7 +17,8 @@ export const ListQuery = z.object({
 });
 export type ListQuery = z.output<typeof ListQuery>;
 
-const OVER: ReadonlySet<string> = new Set(['ACCEPTED', 'CANCELLED_ACCEPTED', 'NOT_SUBMITTED', 'GIVEN_UP']);
+const finals = Object.values(toolOperation.root.states).filter(({ type }) => type === 'final');
+const OVER: ReadonlySet<string> = new Set(finals.map(({ key }) => key));
 const topOf = (state: string): string => state.split('.', 1)[0] as string;
 
 type Page = Pick<ListView, 'rows' | 'total' | 'offset' | 'counts'>;

@@ -3,12 +3,8 @@
  * origin. What is behind it is in `routes.ts`.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
-const HOST = '127.0.0.1';
-const NAMES = [HOST, 'localhost'];
+import { closeHere, isOurName, isOurOrigin, listenHere } from '../loopback.ts';
 
 /** What the page may do: nothing but talk to where it came from. */
 const POLICY = [
@@ -56,7 +52,7 @@ export async function openDoor(port: number, route: (asked: Asked) => Promise<vo
   const token = randomBytes(24).toString('base64url');
   const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000 }, (request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    const asked = admit(request, response, token, portOf(server));
+    const asked = admit(request, response, token, server);
     if (asked === null) return;
     route(asked).catch((error: unknown) => {
       if (!response.headersSent) return refuse(response, 500, `something went wrong: ${(error as Error).message}`);
@@ -64,30 +60,14 @@ export async function openDoor(port: number, route: (asked: Asked) => Promise<vo
     });
   });
   server.maxConnections = 256;
-  server.listen(port, HOST);
-  await once(server, 'listening');
-  return {
-    url: `http://${HOST}:${portOf(server)}/${token}/`,
-    token,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      if (server.listening) await once(server, 'close');
-    },
-  };
+  const url = `${await listenHere(server, port)}/${token}/`;
+  return { url, token, close: async () => closeHere(server) };
 }
 
-const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0;
-
-function admit(request: IncomingMessage, response: ServerResponse, token: string, port: number): Asked | null {
+function admit(request: IncomingMessage, response: ServerResponse, token: string, server: Server): Asked | null {
   const { method = '', headers } = request;
-  const hosts = NAMES.map((name) => `${name}:${port}`);
-  // Another name that leads here is somebody else's page that was pointed at this port.
-  if (!hosts.includes(headers.host ?? '')) return refuse(response, 403, 'this host name is not served');
-  const { origin } = headers;
-  if (origin !== undefined && origin !== `http://${headers.host}`) {
-    return refuse(response, 403, 'this origin is not served');
-  }
+  if (!isOurName(headers, server)) return refuse(response, 403, 'this host name is not served');
+  if (!isOurOrigin(headers)) return refuse(response, 403, 'this origin is not served');
   const url = new URL(request.url ?? '/', `http://${headers.host}`);
   const [, given = '', ...rest] = url.pathname.split('/');
   if (!same(given, token)) {
@@ -104,7 +84,7 @@ function admit(request: IncomingMessage, response: ServerResponse, token: string
   }
   if (method !== 'GET' && method !== 'POST') return refuse(response, 405, 'only GET and POST are served');
   // A form of another page can send neither of these.
-  if (method === 'POST' && (origin === undefined || !same(String(headers['x-toolop-token'] ?? ''), token))) {
+  if (method === 'POST' && (headers.origin === undefined || !same(String(headers['x-toolop-token'] ?? ''), token))) {
     return refuse(response, 403, 'a command needs the token of the page and its origin');
   }
   return { method, path, query: url.searchParams, request, response, token };
