@@ -18,10 +18,10 @@ import type {
   SubmitOutcome,
   TaskRef,
 } from '../../machines/operation-protocol.ts';
-import { AipServer } from '../support/aip-server.ts';
+import { AipServer } from '../kit/servers/aip-151.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
+import { type ScriptedServer2026, startScriptedServer2026 } from '../kit/servers/mcp-2026-07-28.ts';
 import { eventually } from '../support/rig.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
-import { type ScriptedServer2026, startScriptedServer2026 } from '../support/scripted-server-2026.ts';
 
 let older: ScriptedServer;
 let newer: ScriptedServer2026;

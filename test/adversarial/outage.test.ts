@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
 import { createOperationLogic, LedgerUnavailable, type OperationLedger } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
+import { freePort } from '../kit/free-port.ts';
+import { controls, stdioCommand } from '../kit/servers/mcp-2025-11-25.ts';
 import { accepted, until, workCall } from '../support/rig.ts';
-import { controls, freePort, stdioCommand } from '../support/scripted-server.ts';
 import { useStage } from '../support/stage.ts';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

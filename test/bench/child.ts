@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { program } from '../support/program.ts';
+import { program } from '../kit/program.ts';
 
 const alive = new Set<ChildProcess>();
 process.on('exit', () => {

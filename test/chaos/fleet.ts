@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Delivery } from '../model/record.ts';
-import { program } from '../support/program.ts';
+import { program } from '../kit/program.ts';
+import type { Delivery } from '../kit/record.ts';
 import type { Answer, Order, WorkerLine, WorkerOrders } from './protocol.ts';
 
 const worker = fileURLToPath(new URL('./worker.ts', import.meta.url));

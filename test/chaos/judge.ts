@@ -1,9 +1,9 @@
 /** After the storm: is everything terminal, or parked where no server can answer, and does the history keep the brief? */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerUnavailable, type OperationLedger, ToolOperationContext } from '../../machines/index.ts';
-import { check, type History, type Violation } from '../model/checker.ts';
-import { allOperations, type Delivery, type RecordedServer, recordHistory } from '../model/record.ts';
-import { controls } from '../support/scripted-server.ts';
+import { check, type History, type Violation } from '../kit/checker.ts';
+import { allOperations, type Delivery, type RecordedServer, recordHistory } from '../kit/record.ts';
+import { controls } from '../kit/servers/mcp-2025-11-25.ts';
 
 export interface Judgement {
   readonly operations: number;

@@ -1,8 +1,8 @@
 /** A steady stream of new calls: short and long tasks, questions, failures, cancels at random, repeated submissions. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolCall } from '../../machines/index.ts';
+import type { Script } from '../kit/servers/mcp-2025-11-25/options.ts';
 import type { Random } from '../support/random.ts';
-import type { Script } from '../support/scripted/options.ts';
 import type { Fleet } from './fleet.ts';
 
 export interface Target {

@@ -3,7 +3,7 @@
  * history is judged by the independent checker and by the ledger's own audit. Exit code 1 when anything is wrong.
  */
 import { Command, Option } from 'commander';
-import type { CallHistory } from '../model/checker.ts';
+import type { CallHistory } from '../kit/checker.ts';
 import { count, natural, positive } from '../support/numbers.ts';
 import { type ChaosOptions, type ChaosOutcome, type Progress, runChaos } from './run.ts';
 

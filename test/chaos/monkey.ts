@@ -1,8 +1,8 @@
 /** The chaos monkey: one seeded deed after the other, until it is told to stop. Each target suffers one deed at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Control, ScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { Random } from '../support/random.ts';
 import type { RedisServer } from '../support/redis.ts';
-import type { Control, ScriptedServer } from '../support/scripted-server.ts';
 import type { Fleet } from './fleet.ts';
 import { LEASE_MS } from './protocol.ts';
 

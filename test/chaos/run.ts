@@ -1,9 +1,9 @@
 /** One chaos run: starts everything, lets the monkey loose, heals, waits, judges, and leaves nothing behind. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLedger } from '../../persistence/index.ts';
-import type { Violation } from '../model/checker.ts';
+import type { Violation } from '../kit/checker.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { Random } from '../support/random.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { Fleet } from './fleet.ts';
 import { type Judgement, judge, settle } from './judge.ts';
 import { Load } from './load.ts';

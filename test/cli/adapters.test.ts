@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
-import { type ScriptedServer2026, startScriptedServer2026 } from '../support/scripted-server-2026.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
+import { type ScriptedServer2026, startScriptedServer2026 } from '../kit/servers/mcp-2026-07-28.ts';
 import { toolop } from './command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'toolop-cli-'));

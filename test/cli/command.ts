@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Endpoint } from '../../machines/index.ts';
-import { program } from '../support/program.ts';
+import { program } from '../kit/program.ts';
 
 const MAIN = fileURLToPath(new URL('../../visualizer/cli/main.ts', import.meta.url));
 const alive = new Set<ChildProcess>();

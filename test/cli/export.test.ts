@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OperationExport } from '../../visualizer/export/schema.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { startBrowser } from '../support/browser.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { toolop } from './command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'toolop-export-'));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ScriptedServer, startScriptedServer, stdioCommand } from '../kit/servers/mcp-2025-11-25.ts';
+import { startProxy } from '../kit/tcp-proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
-import { type ScriptedServer, startScriptedServer, stdioCommand } from '../support/scripted-server.ts';
-import { startProxy } from '../support/tcp-proxy.ts';
 import { Command, serverArgs, until } from './command.ts';
 
 let redis: RedisServer;

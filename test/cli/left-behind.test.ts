@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScriptedServer, stdioCommand } from '../support/scripted-server.ts';
+import { type ScriptedServer, startScriptedServer, stdioCommand } from '../kit/servers/mcp-2025-11-25.ts';
 import { Command, serverArgs, toolop, until } from './command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'toolop-cli-'));

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { Executor, type OperationLedger, setRolloutRule } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { eventually, FAST, workCall } from '../support/rig.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { toolop } from './command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'toolop-cli-'));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { EVERYTHING, serverArgs, toolop } from './command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'toolop-cli-'));

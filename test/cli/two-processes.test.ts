@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { stdioCommand } from '../support/scripted-server.ts';
+import { stdioCommand } from '../kit/servers/mcp-2025-11-25.ts';
 import { Command, EVERYTHING, type Line, serverArgs, toolop } from './command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'toolop-cli-'));

@@ -10,10 +10,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
-import { AipServer } from '../support/aip-server.ts';
+import { freePort } from '../kit/free-port.ts';
+import { AipServer } from '../kit/servers/aip-151.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { accepted, type Rig, startRig } from '../support/rig.ts';
-import { freePort } from '../support/scripted-server.ts';
 import { blocks, root } from './pages.ts';
 
 const run = promisify(execFile);

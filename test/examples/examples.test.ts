@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openLedger } from '../../persistence/index.ts';
+import { startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
+import { startScriptedServer2026 } from '../kit/servers/mcp-2026-07-28.ts';
 import { eventually } from '../support/rig.ts';
-import { startScriptedServer } from '../support/scripted-server.ts';
-import { startScriptedServer2026 } from '../support/scripted-server-2026.ts';
 import { type Started, startExample } from './started.ts';
 
 let directory = '';

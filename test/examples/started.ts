@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { program } from '../support/program.ts';
+import { program } from '../kit/program.ts';
 import { eventually } from '../support/rig.ts';
 
 export interface Started {

@@ -119,7 +119,7 @@ describe.each(LEDGERS)('kill -9 of an executor on the %s ledger', (kind) => {
   });
 
   it('over stdio the server dies too: PARKED with that reason, never called again', async () => {
-    const { stdioCommand } = await import('../support/scripted-server.ts');
+    const { stdioCommand } = await import('../kit/servers/mcp-2025-11-25.ts');
     const call = workCall(stdioCommand(), { outcome: 'hold' });
     const first = stage().process({ call, policy: FAST });
     const reader = await stage().rig.executor();

@@ -8,9 +8,10 @@ import {
   type OpenRound,
   type OperationLedger,
 } from '../../machines/index.ts';
+import { freePort } from '../kit/free-port.ts';
+import { controls, stdioCommand } from '../kit/servers/mcp-2025-11-25.ts';
 import { answersTo, asked, type Bench, started, taskIdOf, useBench } from '../support/bench.ts';
 import { accepted, eventually, FAST, LEDGERS, until, workCall } from '../support/rig.ts';
-import { controls, freePort, stdioCommand } from '../support/scripted-server.ts';
 import { pathOf } from '../support/stage.ts';
 
 const YES: InputReply = { action: 'accept', content: { word: 'yes' } };

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import type { Executor, ExecutorOptions, InputReply, OpenRound, ToolCall } from '../../machines/index.ts';
-import { ExecutorProcess } from '../support/processes.ts';
-import { accepted, eventually, FAST, LEDGERS, NAMESPACE, type Rig, startRig, until } from '../support/rig.ts';
 import {
   type Script,
   type ScriptedLog,
   type ScriptedOptions,
   type ScriptedServer2026,
   startScriptedServer2026,
-} from '../support/scripted-server-2026.ts';
+} from '../kit/servers/mcp-2026-07-28.ts';
+import { ExecutorProcess } from '../support/processes.ts';
+import { accepted, eventually, FAST, LEDGERS, NAMESPACE, type Rig, startRig, until } from '../support/rig.ts';
 import { pathOf } from '../support/stage.ts';
 
 const HOLD = { outcome: 'hold' } as const;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { allowedVerbs } from '../../machines/actor/commands.ts';
 import type { Executor, ToolCall } from '../../machines/index.ts';
+import { freePort } from '../kit/free-port.ts';
 import { type Bench, sends, started, useBench } from '../support/bench.ts';
 import { accepted, eventually, LEDGERS, until, workCall } from '../support/rig.ts';
-import { freePort } from '../support/scripted-server.ts';
 import { pathOf } from '../support/stage.ts';
 
 const HOLD = { outcome: 'hold' } as const;

@@ -11,10 +11,11 @@ import {
   type ToolCall,
 } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
+import { freePort } from '../kit/free-port.ts';
+import { type Script, type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { sends, started, taskIdOf } from '../support/bench.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { accepted, eventually, FAST, NAMESPACE, until, workCall } from '../support/rig.ts';
-import { freePort, type Script, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { pathOf } from '../support/stage.ts';
 
 const HOLD = { outcome: 'hold' } as const;

@@ -8,10 +8,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { Executor, type OperationLedger } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import type { Act } from '../support/executor-process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { NAMESPACE, workCall } from '../support/rig.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { approvalOf, comeToRest, disagreements, prepare, STORIES, type Story } from '../support/stories.ts';
 
 /** States that meet one kill together, each with a server of its own. */

@@ -16,9 +16,9 @@ import {
 } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
 import { toolop } from '../cli/command.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { accepted, eventually, FAST, NAMESPACE, until, workCall } from '../support/rig.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 import { callsSeen, pathOf } from '../support/stage.ts';
 
 describe('a history that went backwards', () => {

@@ -6,8 +6,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import { adoptAll, consumeReady, Executor, openOperationsByEpoch, type ToolCall } from '../../machines/index.ts';
+import { type ScriptedServer2026, startScriptedServer2026 } from '../kit/servers/mcp-2026-07-28.ts';
 import { accepted, eventually, FAST, LEDGERS, NAMESPACE, until, workCall } from '../support/rig.ts';
-import { type ScriptedServer2026, startScriptedServer2026 } from '../support/scripted-server-2026.ts';
 import { callsSeen, useStage } from '../support/stage.ts';
 
 const OLD = 'mcp-2025-11-25';

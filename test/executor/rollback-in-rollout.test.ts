@@ -8,10 +8,10 @@ import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import { consumeReady, Executor, openOperationsByEpoch, setRolloutRule, type ToolCall } from '../../machines/index.ts';
 import { Command } from '../cli/command.ts';
-import { check } from '../model/checker.ts';
-import { type Delivery, recordHistory } from '../model/record.ts';
+import { check } from '../kit/checker.ts';
+import { type Delivery, recordHistory } from '../kit/record.ts';
+import { type ScriptedServer2026, startScriptedServer2026 } from '../kit/servers/mcp-2026-07-28.ts';
 import { accepted, eventually, FAST, NAMESPACE } from '../support/rig.ts';
-import { type ScriptedServer2026, startScriptedServer2026 } from '../support/scripted-server-2026.ts';
 import { callsSeen, useStage } from '../support/stage.ts';
 
 const OLD = 'mcp-2025-11-25';

@@ -16,8 +16,8 @@ import {
   type ToolCall,
 } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
+import type { Script, ScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { eventually, LEDGERS, NAMESPACE, until, workCall } from '../support/rig.ts';
-import type { Script, ScriptedServer } from '../support/scripted-server.ts';
 import { callsSeen, useStage } from '../support/stage.ts';
 
 const ADAPTER = 'mcp-2025-11-25';

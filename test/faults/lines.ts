@@ -1,17 +1,16 @@
 /** A scripted server behind a wire proxy, on either transport. */
-import { fileURLToPath } from 'node:url';
 import type { Endpoint } from '../../machines/index.ts';
-import { program } from '../support/program.ts';
+import { freePort } from '../kit/free-port.ts';
 import {
   controls,
-  freePort,
   type ScriptedOptions,
   type ScriptedServer,
   startScriptedServer,
   stdioCommand,
-} from '../support/scripted-server.ts';
-import { type WireControls, wireControls } from './wire/control.ts';
-import { startHttpProxy } from './wire/http.ts';
+} from '../kit/servers/mcp-2025-11-25.ts';
+import { stdioProxy } from '../kit/wire/command.ts';
+import { type WireControls, wireControls } from '../kit/wire/control.ts';
+import { startHttpProxy } from '../kit/wire/http.ts';
 
 export type Transport = 'stdio' | 'http';
 
@@ -42,16 +41,12 @@ export async function openHttpLine(fixed: Partial<ScriptedOptions> = {}): Promis
   };
 }
 
-const PROXY = fileURLToPath(new URL('./wire-proxy.ts', import.meta.url));
-
 /** Nothing runs until a client starts the command; nothing is left when it ends it. */
 export async function openStdioLine(options: Partial<ScriptedOptions>): Promise<WireLine> {
   const [proxyPort, serverPort] = await Promise.all([freePort(), freePort()]);
   const behind = stdioCommand(options, serverPort);
-  if (behind.kind !== 'stdio') throw new Error('a stdio command is one');
-  const command = [...program(PROXY), '--control', String(proxyPort), '--', behind.command, ...behind.args];
   return {
-    endpoint: { kind: 'stdio', command: process.execPath, args: command },
+    endpoint: stdioProxy(behind, proxyPort),
     server: controls(serverPort),
     wire: wireControls(proxyPort),
     close: async () => undefined,

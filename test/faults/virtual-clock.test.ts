@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { Executor, type HistoryEntry } from '../../machines/index.ts';
 import { openLedger } from '../../persistence/index.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
+import { VirtualClock } from '../kit/virtual-clock.ts';
 import { asked } from '../support/bench.ts';
 import { accepted, NAMESPACE, workCall } from '../support/rig.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
-import { VirtualClock } from './virtual-clock.ts';
 
 const TEN_MINUTES = 600_000;
 const POLL_MS = 30_000;

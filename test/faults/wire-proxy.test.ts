@@ -5,10 +5,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ElicitRequestSchema, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RuleInput } from '../kit/wire/rules.ts';
+import type { Fate } from '../kit/wire/wire.ts';
 import { eventually } from '../support/rig.ts';
 import { type HttpLine, openHttpLine, openStdioLine, type WireLine } from './lines.ts';
-import type { RuleInput } from './wire/rules.ts';
-import type { Fate } from './wire/wire.ts';
 
 const JSON_ANSWERS = { json: true } as const;
 

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { Inspection } from '../../visualizer/inspect/inspection.ts';
 import { toolop } from '../cli/command.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { accepted, eventually, type Rig, startRig, workCall } from '../support/rig.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
 interface Frame {
   readonly type: string;

@@ -1,7 +1,7 @@
 /** The checker itself: an honest history passes, and each planted one is named by its row. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type CallHistory, check, type History, type SeenReceipt, type SeenStep } from './checker.ts';
+import { type CallHistory, check, type History, type SeenReceipt, type SeenStep } from '../kit/checker.ts';
 
 const RESULT = { content: [{ text: 'done', type: 'text' }] };
 /** Keys are sorted already, so this is the canonical text. */

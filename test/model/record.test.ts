@@ -1,9 +1,9 @@
 /** The recording of a real run: honest as it is, and a second operation on the server is seen in it. */
 import { describe, expect, it } from 'vitest';
+import { check } from '../kit/checker.ts';
+import { recordHistory } from '../kit/record.ts';
 import { accepted, LEDGERS, until, workCall } from '../support/rig.ts';
 import { useStage } from '../support/stage.ts';
-import { check } from './checker.ts';
-import { recordHistory } from './record.ts';
 
 describe.each(LEDGERS)('a recorded run on the %s ledger', (kind) => {
   const stage = useStage(kind);

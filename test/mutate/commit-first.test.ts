@@ -11,8 +11,8 @@ import {
   type InputReply,
 } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
+import type { Script, ScriptedOptions, ScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { accepted, eventually, until, workCall } from '../support/rig.ts';
-import type { Script, ScriptedOptions, ScriptedServer } from '../support/scripted-server.ts';
 import { useStage } from '../support/stage.ts';
 import { HeldLedger, type LedgerCall } from './held-ledger.ts';
 

@@ -14,7 +14,7 @@ const COPIED = ['adapters', 'machines', 'persistence', 'test', 'package.json', '
 /** Nothing is compiled before: tests of mutants start no programs of their own (but the scripted server, from its source). */
 const CONFIG = `import { defineConfig } from 'vitest/config';
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'], provide: { bundles: null }, testTimeout: 20_000, hookTimeout: 20_000 },
+  test: { include: ['test/**/*.test.ts'], testTimeout: 20_000, hookTimeout: 20_000 },
 });
 `;
 const LIMIT_MS = 120_000;

@@ -9,7 +9,7 @@ import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LedgerIncompatible, LedgerUnavailable, type OperationLedger } from '../../machines/operation-ledger.ts';
 import { openLedger } from '../../persistence/index.ts';
-import { program } from '../support/program.ts';
+import { program } from '../kit/program.ts';
 import { NAMESPACE, newOperation, step } from './steps.ts';
 
 describe('ledger in a file that several processes share', () => {

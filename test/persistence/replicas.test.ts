@@ -4,10 +4,10 @@ import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { Executor, type LogEntry } from '../../machines/index.ts';
 import { LedgerUnavailable, type OperationLedger } from '../../machines/operation-ledger.ts';
 import { type LedgerOptions, openLedger } from '../../persistence/index.ts';
+import { startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { eventually } from '../support/redis-cluster.ts';
 import { FAST } from '../support/rig.ts';
-import { startScriptedServer } from '../support/scripted-server.ts';
 import { callsSeen } from '../support/stage.ts';
 import { acceptStep, NAMESPACE, newOperation, step } from './steps.ts';
 

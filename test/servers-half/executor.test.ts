@@ -1,8 +1,8 @@
 /** The executor of this project against a server that adopted the half, with faults on the wire between them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../machines/index.ts';
-import { type HttpProxy, startHttpProxy } from '../faults/wire/http.ts';
-import type { RuleInput } from '../faults/wire/rules.ts';
+import { type HttpProxy, startHttpProxy } from '../kit/wire/http.ts';
+import type { RuleInput } from '../kit/wire/rules.ts';
 import { accepted, eventually, type Rig, startRig, until } from '../support/rig.ts';
 import { type HalfRig, type ServerProcess, startHalfRig } from './rig.ts';
 

@@ -5,8 +5,13 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { Opened } from '../../machines/actor/store.ts';
 import type { Endpoint, Executor, ExecutorOptions, OperationLedger, ToolCall } from '../../machines/index.ts';
+import {
+  type Script,
+  type ScriptedOptions,
+  type ScriptedServer,
+  startScriptedServer,
+} from '../kit/servers/mcp-2025-11-25.ts';
 import { accepted, type LedgerKind, until, workCall } from './rig.ts';
-import { type Script, type ScriptedOptions, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 import { type Stage, useStage } from './stage.ts';
 
 export interface Bench {

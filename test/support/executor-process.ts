@@ -10,7 +10,7 @@ import type { Reconciliation } from '../../machines/actor/commands.ts';
 import { Executor, type ExecutorOptions, systemClock, type ToolCall } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
 import { openLedger } from '../../persistence/index.ts';
-import type { Control } from './scripted/options.ts';
+import type { Control } from '../kit/servers/mcp-2025-11-25/options.ts';
 
 /** What the process does, once, when an operation first enters a state: as its own caller, or to the scripted server. */
 export type Act = { readonly at: string } & (

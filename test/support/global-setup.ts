@@ -4,23 +4,16 @@
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import type { TestProject } from 'vitest/node';
+import { BUNDLES } from '../kit/program.ts';
 import { bundlePrograms } from './bundle.ts';
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** The directory of the bundled programs; `null`: they are started from their sources. */
-    readonly bundles: string | null;
-  }
-}
 
 const runs = (command: string, args: readonly string[]) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
-export default async function setup(project: TestProject): Promise<() => void> {
+export default async function setup(): Promise<() => void> {
   ensure('redis-server');
   ensure('chromium');
   const bundles = await bundlePrograms();
-  project.provide('bundles', bundles);
+  process.env[BUNDLES] = bundles;
   return () => rmSync(bundles, { recursive: true, force: true });
 }
 

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { program } from '../kit/program.ts';
 import type { ExecutorOrders } from './executor-process.ts';
-import { program } from './program.ts';
 
 const script = fileURLToPath(new URL('./executor-process.ts', import.meta.url));
 const alive = new Set<ChildProcess>();

@@ -13,8 +13,8 @@ import {
 } from '../../machines/index.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
 import { openLedger } from '../../persistence/index.ts';
+import type { Script } from '../kit/servers/mcp-2025-11-25.ts';
 import { startRedis } from './redis.ts';
-import type { Script } from './scripted-server.ts';
 
 export const NAMESPACE = 'test';
 

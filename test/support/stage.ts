@@ -1,11 +1,11 @@
 /** Rig, scripted servers and proxies of one test file, all stopped at its end. */
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { OperationLedger } from '../../machines/index.ts';
+import { type ScriptedOptions, type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
+import { startProxy, type TcpProxy } from '../kit/tcp-proxy.ts';
 import type { ExecutorOrders } from './executor-process.ts';
 import { ExecutorProcess } from './processes.ts';
 import { type LedgerKind, NAMESPACE, type Rig, startRig } from './rig.ts';
-import { type ScriptedOptions, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
-import { startProxy, type TcpProxy } from './tcp-proxy.ts';
 
 export interface Stage {
   readonly rig: Rig;

@@ -7,10 +7,7 @@ import type { Endpoint, Executor, ExecutorOptions, Policy, ToolCall } from '../.
 import type { ParkReason, ToolOperationContext } from '../../machines/tool-operation/context.ts';
 import type { TerminalReceipt } from '../../machines/tool-operation/receipt.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
-import type { Act } from './executor-process.ts';
-import type { ExecutorProcess } from './processes.ts';
-import { FAST, until, workCall } from './rig.ts';
-import { DEFAULT_OPTIONS } from './scripted/options.ts';
+import { DEFAULT_OPTIONS } from '../kit/servers/mcp-2025-11-25/options.ts';
 import {
   type Control,
   type Fault,
@@ -18,7 +15,10 @@ import {
   type ScriptedOptions,
   type ScriptedServer,
   startScriptedServer,
-} from './scripted-server.ts';
+} from '../kit/servers/mcp-2025-11-25.ts';
+import type { Act } from './executor-process.ts';
+import type { ExecutorProcess } from './processes.ts';
+import { FAST, until, workCall } from './rig.ts';
 import type { Stage } from './stage.ts';
 
 /** A receipt, or parked for a human: `in` is the sub-state of PARKED. */

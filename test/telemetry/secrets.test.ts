@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PlainError, wordsOf } from '../../machines/actor/log.ts';
 import { type Executor, LedgerUnavailable, type LogEntry } from '../../machines/index.ts';
+import type { Script } from '../kit/servers/mcp-2025-11-25.ts';
 import { accepted, eventually, FAST, until, workCall } from '../support/rig.ts';
-import type { Script } from '../support/scripted-server.ts';
 import { useStage } from '../support/stage.ts';
 import { startTelemetry, type Telemetry } from './sdk.ts';
 

@@ -8,10 +8,11 @@ import { synchronous } from '../../adapters/sync/index.ts';
 import { consumeReady, type Executor } from '../../machines/index.ts';
 import { ATTRIBUTES, SPANS } from '../../machines/telemetry/catalogue.ts';
 import { spanContextOf, traceContextOf } from '../../machines/telemetry/trace-context.ts';
-import { startAipServer } from '../support/aip-server.ts';
+import { freePort } from '../kit/free-port.ts';
+import { startAipServer } from '../kit/servers/aip-151.ts';
+import { controls, stdioCommand } from '../kit/servers/mcp-2025-11-25.ts';
+import { startScriptedServer2026 } from '../kit/servers/mcp-2026-07-28.ts';
 import { accepted, eventually, LEDGERS, until, workCall } from '../support/rig.ts';
-import { controls, freePort, stdioCommand } from '../support/scripted-server.ts';
-import { startScriptedServer2026 } from '../support/scripted-server-2026.ts';
 import { useStage } from '../support/stage.ts';
 import { startTelemetry, type Telemetry } from './sdk.ts';
 

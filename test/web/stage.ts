@@ -5,9 +5,9 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import type { Executor, OperationLedger } from '../../machines/index.ts';
 import { type OpenSite, openSite } from '../../visualizer/web/site.ts';
+import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
 import { startBrowser } from '../support/browser.ts';
 import { type LedgerKind, NAMESPACE, type Rig, startRig } from '../support/rig.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
 export interface WebStage {
   readonly rig: Rig;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AipServer, rpcError, startAipServer } from '../../support/aip-server.ts';
+import { type AipServer, rpcError, startAipServer } from '../../kit/servers/aip-151.ts';
 import { connect, METHODS, send, started, submission } from './helpers.ts';
 
 let server: AipServer;

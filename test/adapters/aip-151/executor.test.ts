@@ -10,7 +10,7 @@ import {
   type ToolCall,
 } from '../../../machines/index.ts';
 import { openLedger } from '../../../persistence/index.ts';
-import { type AipOptions, type AipServer, REPORT, rpcError, startAipServer } from '../../support/aip-server.ts';
+import { type AipOptions, type AipServer, REPORT, rpcError, startAipServer } from '../../kit/servers/aip-151.ts';
 import { accepted, eventually, LEDGERS, NAMESPACE, until } from '../../support/rig.ts';
 import { pathOf, useStage } from '../../support/stage.ts';
 import { ARGS, METHODS } from './helpers.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aip151, type MethodDescriptor } from '../../../adapters/aip-151/index.ts';
 import { EndpointUnavailable } from '../../../machines/index.ts';
-import { type AipServer, startAipServer } from '../../support/aip-server.ts';
+import { type AipServer, startAipServer } from '../../kit/servers/aip-151.ts';
 import { ARGS, connect, KEYED, send, submission } from './helpers.ts';
 
 let server: AipServer;

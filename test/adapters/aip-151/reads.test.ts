@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ProtocolSession, TaskRef } from '../../../machines/index.ts';
-import { type AipServer, REPORT, rpcError, startAipServer } from '../../support/aip-server.ts';
+import { type AipServer, REPORT, rpcError, startAipServer } from '../../kit/servers/aip-151.ts';
 import { connect, started } from './helpers.ts';
 
 let server: AipServer;

@@ -1,8 +1,8 @@
 import net from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AipServer, rpcError, startAipServer } from '../../support/aip-server.ts';
+import { type AipServer, rpcError, startAipServer } from '../../kit/servers/aip-151.ts';
+import { startProxy } from '../../kit/tcp-proxy.ts';
 import { eventually } from '../../support/rig.ts';
-import { startProxy } from '../../support/tcp-proxy.ts';
 import { ARGS, connect, send, started, submission } from './helpers.ts';
 
 let server: AipServer;

@@ -8,10 +8,10 @@ import { aip151 } from '../../../adapters/aip-151/index.ts';
 import { mcp20251125 } from '../../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../../adapters/mcp-2026-07-28/index.ts';
 import type { OperationProtocol, ToolCall } from '../../../machines/index.ts';
+import { freePort } from '../../kit/free-port.ts';
+import { AipServer } from '../../kit/servers/aip-151.ts';
 import { type HalfRig, type ServerProcess, startHalfRig } from '../../servers-half/rig.ts';
-import { AipServer } from '../../support/aip-server.ts';
 import { eventually, FAST, type Rig, startRig } from '../../support/rig.ts';
-import { freePort } from '../../support/scripted-server.ts';
 import { type Kind, type Lacks, ROWS, type RowName, type Stand } from './rows.ts';
 
 interface Column {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../../machines/operation-protocol.ts';
-import { freePort } from '../../support/scripted-server.ts';
+import { freePort } from '../../kit/free-port.ts';
 import { connect, eventually, send, sleep, submission, until } from './helpers.ts';
 
 const MAIN = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');

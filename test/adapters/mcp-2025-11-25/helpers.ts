@@ -8,7 +8,7 @@ import type {
   TaskRef,
   TaskView,
 } from '../../../machines/operation-protocol.ts';
-import type { Script } from '../../support/scripted-server.ts';
+import type { Script } from '../../kit/servers/mcp-2025-11-25.ts';
 
 let serial = 0;
 

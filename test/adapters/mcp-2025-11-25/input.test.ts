@@ -6,14 +6,9 @@ import type {
   ProtocolSession,
   TaskRef,
 } from '../../../machines/operation-protocol.ts';
-import {
-  controls,
-  freePort,
-  type ScriptedServer,
-  startScriptedServer,
-  stdioCommand,
-} from '../../support/scripted-server.ts';
-import { startProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { freePort } from '../../kit/free-port.ts';
+import { controls, type ScriptedServer, startScriptedServer, stdioCommand } from '../../kit/servers/mcp-2025-11-25.ts';
+import { startProxy, type TcpProxy } from '../../kit/tcp-proxy.ts';
 import { connect, eventually, sleep, startTask, until } from './helpers.ts';
 
 const RELATED = 'io.modelcontextprotocol/related-task';

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { mcp20251125 } from '../../../adapters/mcp-2025-11-25/index.ts';
+import { freePort } from '../../kit/free-port.ts';
+import { controls, stdioCommand } from '../../kit/servers/mcp-2025-11-25.ts';
 import { eventually } from '../../support/rig.ts';
-import { controls, freePort, stdioCommand } from '../../support/scripted-server.ts';
 
 it('ends the server of a launcher (npx, a shell) together with it', async () => {
   const port = await freePort();

@@ -3,7 +3,7 @@ import { retryAfterMs } from '../../../adapters/mcp/rpc/http-fetch.ts';
 import { BoundedLines } from '../../../adapters/mcp/rpc/stdio-link.ts';
 import { compileSchema } from '../../../adapters/mcp/schema.ts';
 import { taskViewOf } from '../../../adapters/mcp-2025-11-25/task-view.ts';
-import { type ScriptedServer, startScriptedServer, stdioCommand } from '../../support/scripted-server.ts';
+import { type ScriptedServer, startScriptedServer, stdioCommand } from '../../kit/servers/mcp-2025-11-25.ts';
 import { connect, startTask, until } from './helpers.ts';
 
 describe('size limits: an answer that is too large is a fact, and the server lives on', () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ProtocolSession } from '../../../machines/operation-protocol.ts';
-import { type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
+import { type ScriptedServer, startScriptedServer } from '../../kit/servers/mcp-2025-11-25.ts';
 import { connect, send, startTask, submission, until } from './helpers.ts';
 
 describe('look-up by submission key (B4, B13; design section 6)', () => {

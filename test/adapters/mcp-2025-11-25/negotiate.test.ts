@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { mcp20251125 } from '../../../adapters/mcp-2025-11-25/index.ts';
 import { EndpointUnavailable, type ProtocolSession } from '../../../machines/operation-protocol.ts';
-import { freePort, type ScriptedServer, startScriptedServer, stdioCommand } from '../../support/scripted-server.ts';
+import { freePort } from '../../kit/free-port.ts';
+import { type ScriptedServer, startScriptedServer, stdioCommand } from '../../kit/servers/mcp-2025-11-25.ts';
 import { connect } from './helpers.ts';
 
 describe('negotiation (B1)', () => {

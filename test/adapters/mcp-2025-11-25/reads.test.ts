@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ProtocolSession } from '../../../machines/operation-protocol.ts';
-import { type Fault, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
-import { startProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { type Fault, type ScriptedServer, startScriptedServer } from '../../kit/servers/mcp-2025-11-25.ts';
+import { startProxy, type TcpProxy } from '../../kit/tcp-proxy.ts';
 import { connect, NOTHING, sleep, startTask, timed, until } from './helpers.ts';
 
 let server: ScriptedServer;

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ProtocolSession } from '../../../machines/operation-protocol.ts';
+import { freePort } from '../../kit/free-port.ts';
 import {
   controls,
   type Fault,
-  freePort,
   type ScriptedServer,
   startScriptedServer,
   stdioCommand,
-} from '../../support/scripted-server.ts';
-import { startProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+} from '../../kit/servers/mcp-2025-11-25.ts';
+import { startProxy, type TcpProxy } from '../../kit/tcp-proxy.ts';
 import { connect, eventually, send, submission, timed } from './helpers.ts';
 
 describe('submission over HTTP (B4)', () => {

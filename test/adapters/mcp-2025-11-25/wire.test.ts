@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../../adapters/mcp/rpc/connection.ts';
 import { createHttpLink } from '../../../adapters/mcp/rpc/http-fetch.ts';
-import { startProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxy, type TcpProxy } from '../../kit/tcp-proxy.ts';
 import { eventually, sleep } from './helpers.ts';
 
 const cleanUp: (() => unknown)[] = [];

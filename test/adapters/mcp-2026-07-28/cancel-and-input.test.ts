@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../support/scripted-server-2026.ts';
+import type { Fault } from '../../kit/servers/mcp-2026-07-28.ts';
 import { connect, eventually, NOTHING, stage, startTask, TRANSPORTS, until } from './helpers.ts';
 
 const UNKNOWN = { taskId: 'nobody-made-this', taskCreatedAt: null, tool: 'work' };

@@ -9,7 +9,7 @@ import type {
   TaskRef,
   TaskView,
 } from '../../../machines/operation-protocol.ts';
-import { freePort } from '../../support/scripted-server.ts';
+import { freePort } from '../../kit/free-port.ts';
 import {
   controls2026,
   type Fault,
@@ -18,7 +18,7 @@ import {
   type ScriptedServer2026,
   startScriptedServer2026,
   stdioCommand2026,
-} from '../../support/scripted-server-2026.ts';
+} from '../../kit/servers/mcp-2026-07-28.ts';
 import { eventually, submission as plainSubmission, send, sleep, timed } from '../mcp-2025-11-25/helpers.ts';
 
 export { eventually, send, sleep, timed };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EndpointUnavailable } from '../../../machines/operation-protocol.ts';
-import { startScriptedServer, stdioCommand } from '../../support/scripted-server.ts';
-import { stdioCommand2026 } from '../../support/scripted-server-2026.ts';
+import { startScriptedServer, stdioCommand } from '../../kit/servers/mcp-2025-11-25.ts';
+import { stdioCommand2026 } from '../../kit/servers/mcp-2026-07-28.ts';
 import { connect, stage, TRANSPORTS } from './helpers.ts';
 
 describe.each(TRANSPORTS)('negotiation over %s (B1)', (transport) => {

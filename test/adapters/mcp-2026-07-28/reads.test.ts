@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault, Status } from '../../support/scripted-server-2026.ts';
+import type { Fault, Status } from '../../kit/servers/mcp-2026-07-28.ts';
 import { connect, NOTHING, send, stage, startTask, submission, TRANSPORTS, until } from './helpers.ts';
 
 const DONE = { content: [{ type: 'text', text: 'done' }] };

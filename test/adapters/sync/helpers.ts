@@ -1,13 +1,13 @@
 import { synchronous } from '../../../adapters/sync/index.ts';
 import type { Endpoint, ProtocolSession, ResumeState } from '../../../machines/operation-protocol.ts';
+import { freePort } from '../../kit/free-port.ts';
 import {
   controls,
-  freePort,
   type ScriptedOptions,
   type ScriptedServer,
   startScriptedServer,
   stdioCommand,
-} from '../../support/scripted-server.ts';
+} from '../../kit/servers/mcp-2025-11-25.ts';
 
 /** Short waits, so that no test is slow because of a default. */
 export const protocol = (more: Parameters<typeof synchronous>[0] = {}) =>

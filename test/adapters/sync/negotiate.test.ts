@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { mcp20251125 } from '../../../adapters/mcp-2025-11-25/index.ts';
 import { META_SYNCHRONOUS_LIMIT, synchronous } from '../../../adapters/sync/index.ts';
 import { EndpointUnavailable, type ProtocolSession } from '../../../machines/operation-protocol.ts';
-import { type ScriptedServer, startScriptedServer, stdioCommand } from '../../support/scripted-server.ts';
+import { type ScriptedServer, startScriptedServer, stdioCommand } from '../../kit/servers/mcp-2025-11-25.ts';
 import { connect } from './helpers.ts';
 
 const OPTIONS = { limits: {}, tasks: true, protocolVersion: null, lookup: false, dedup: false, retentionMs: null };

@@ -1,8 +1,8 @@
 /** The whole way of a synchronous call: executor, ledger, server. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Executor, ExecutorOptions } from '../../../machines/index.ts';
+import type { Script, ScriptedOptions } from '../../kit/servers/mcp-2025-11-25.ts';
 import { accepted, eventually, LEDGERS, until, workCall } from '../../support/rig.ts';
-import type { Script, ScriptedOptions } from '../../support/scripted-server.ts';
 import { callsSeen, pathOf, useStage } from '../../support/stage.ts';
 import { protocol, startTarget, type Target, TRANSPORTS } from './helpers.ts';
 

@@ -1,6 +1,6 @@
 /** AIP-151: the project's test API, one for each run. */
-import type { Fault as AipFault } from '../../support/aip/faults.ts';
-import { AipServer, REPORT, rpcError } from '../../support/aip-server.ts';
+import type { Fault as AipFault } from '../../kit/servers/aip-151/faults.ts';
+import { AipServer, REPORT, rpcError } from '../../kit/servers/aip-151.ts';
 import type { Truth } from '../history.ts';
 import type { Fault, Script, Step } from '../script.ts';
 import { resultText } from '../text.ts';

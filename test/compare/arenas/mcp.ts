@@ -1,7 +1,7 @@
 /** MCP: a scripted server of either revision behind the wire proxy, over HTTP. */
-import { startHttpProxy } from '../../faults/wire/http.ts';
-import type { RuleInput } from '../../faults/wire/rules.ts';
-import type { Line } from '../../faults/wire/wire.ts';
+import { startHttpProxy } from '../../kit/wire/http.ts';
+import type { RuleInput } from '../../kit/wire/rules.ts';
+import type { Line } from '../../kit/wire/wire.ts';
 import type { Protocol, ServerStatus, Truth } from '../history.ts';
 import type { Fault, Script, Step } from '../script.ts';
 import { resultText } from '../text.ts';

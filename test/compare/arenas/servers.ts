@@ -1,8 +1,8 @@
 /** The scripted servers of the two MCP revisions, as one kind of thing; kept from run to run, because a start takes a second. */
-import { DEFAULT_OPTIONS as DEFAULTS_2025 } from '../../support/scripted/options.ts';
-import { DEFAULT_OPTIONS as DEFAULTS_2026 } from '../../support/scripted-2026/options.ts';
-import { startScriptedServer } from '../../support/scripted-server.ts';
-import { startScriptedServer2026 } from '../../support/scripted-server-2026.ts';
+import { DEFAULT_OPTIONS as DEFAULTS_2025 } from '../../kit/servers/mcp-2025-11-25/options.ts';
+import { startScriptedServer } from '../../kit/servers/mcp-2025-11-25.ts';
+import { DEFAULT_OPTIONS as DEFAULTS_2026 } from '../../kit/servers/mcp-2026-07-28/options.ts';
+import { startScriptedServer2026 } from '../../kit/servers/mcp-2026-07-28.ts';
 import type { Protocol, ServerStatus } from '../history.ts';
 import type { Script, Work } from '../script.ts';
 

@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Executor, type ExecutorOptions, toolOperation } from '../../../machines/index.ts';
 import type { GuardName } from '../../../machines/tool-operation/guards.ts';
+import type { ScriptedOptions } from '../../kit/servers/mcp-2025-11-25.ts';
 import { type Bench, useBench } from '../../support/bench.ts';
-import type { ScriptedOptions } from '../../support/scripted-server.ts';
 
 const SERVERS = {
   plain: {},

@@ -2,10 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Executor, OperationLedger, ToolCall } from '../../../machines/index.ts';
+import type { Script, ScriptedServer } from '../../kit/servers/mcp-2025-11-25.ts';
 import { answersTo, taskIdOf } from '../../support/bench.ts';
 import type { ExecutorProcess, Line } from '../../support/processes.ts';
 import { eventually, FAST, type LedgerKind, until, workCall } from '../../support/rig.ts';
-import type { Script, ScriptedServer } from '../../support/scripted-server.ts';
 import { callsSeen, pathOf, type Stage, useStage } from '../../support/stage.ts';
 
 const LEASE_MS = 300;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RuleInput } from '../wire/rules.ts';
+import type { RuleInput } from '../../kit/wire/rules.ts';
 import { HOLD, type Play, type Scenario } from './scenario.ts';
 
 const refused = (answer: Extract<RuleInput['action'], { kind: 'replace' }>['with'], times = 1): RuleInput => ({

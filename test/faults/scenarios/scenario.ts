@@ -2,11 +2,11 @@
 
 import type { Executor, ExecutorOptions, TerminalReceipt, ToolCall } from '../../../machines/index.ts';
 import type { ParkReason } from '../../../machines/tool-operation/context.ts';
+import type { Control, Script, ScriptedOptions } from '../../kit/servers/mcp-2025-11-25.ts';
+import type { RuleInput } from '../../kit/wire/rules.ts';
+import type { Fate } from '../../kit/wire/wire.ts';
 import type { Rig } from '../../support/rig.ts';
-import type { Control, Script, ScriptedOptions } from '../../support/scripted-server.ts';
 import type { Transport, WireLine } from '../lines.ts';
-import type { RuleInput } from '../wire/rules.ts';
-import type { Fate } from '../wire/wire.ts';
 
 export type FaultRow = `F${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11}`;
 

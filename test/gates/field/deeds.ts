@@ -1,5 +1,5 @@
 /** What the front of a gate's server does to single requests of one operation; it travels in the call's own script. */
-import type { Script } from '../../support/scripted/options.ts';
+import type { Script } from '../../kit/servers/mcp-2025-11-25/options.ts';
 
 export type DeedKind =
   /** The connection breaks before the server hears of the request. */

@@ -8,8 +8,8 @@ import {
   type ToolCall,
 } from '../../../machines/index.ts';
 import { openLedger } from '../../../persistence/index.ts';
+import type { ScriptedOptions } from '../../kit/servers/mcp-2025-11-25/options.ts';
 import { startRedis } from '../../support/redis.ts';
-import type { ScriptedOptions } from '../../support/scripted/options.ts';
 import type { GateScript } from './deeds.ts';
 import { type GateServer, startServers } from './servers.ts';
 

@@ -5,8 +5,8 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { textOf } from '../../faults/wire/control.ts';
-import type { World } from '../../support/scripted/world.ts';
+import type { World } from '../../kit/servers/mcp-2025-11-25/world.ts';
+import { textOf } from '../../kit/wire/control.ts';
 import type { Deed, GateScript } from './deeds.ts';
 
 const KEY = 'dev.toolop/submission-key';

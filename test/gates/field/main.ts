@@ -3,9 +3,9 @@
  * JSON, `[{"url","port","front"}, ...]`, and ends when its input ends.
  */
 import { parseArgs } from 'node:util';
-import { serveHttp } from '../../support/scripted/http.ts';
-import type { ScriptedOptions } from '../../support/scripted/options.ts';
-import { World } from '../../support/scripted/world.ts';
+import { serveHttp } from '../../kit/servers/mcp-2025-11-25/http.ts';
+import type { ScriptedOptions } from '../../kit/servers/mcp-2025-11-25/options.ts';
+import { World } from '../../kit/servers/mcp-2025-11-25/world.ts';
 import { Front } from './front.ts';
 
 const { values } = parseArgs({ options: { options: { type: 'string', default: '[{}]' } } });

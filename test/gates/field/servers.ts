@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { program } from '../../support/program.ts';
-import type { Control, ScriptedLog, ScriptedOptions } from '../../support/scripted/options.ts';
-import type { Task } from '../../support/scripted/world.ts';
-import { controls } from '../../support/scripted-server.ts';
+import { program } from '../../kit/program.ts';
+import type { Control, ScriptedLog, ScriptedOptions } from '../../kit/servers/mcp-2025-11-25/options.ts';
+import type { Task } from '../../kit/servers/mcp-2025-11-25/world.ts';
+import { controls } from '../../kit/servers/mcp-2025-11-25.ts';
 import type { GateScript } from './deeds.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));

@@ -1,7 +1,7 @@
 /** Swarm-style (G1): each seed draws a call, a subset of the faults, where each of them strikes, and who does what when. */
 import type { ToolCall } from '../../../machines/index.ts';
+import type { ScriptedOptions } from '../../kit/servers/mcp-2025-11-25/options.ts';
 import { Random } from '../../support/random.ts';
-import type { ScriptedOptions } from '../../support/scripted/options.ts';
 import type { Deed, DeedKind, GateScript } from '../field/deeds.ts';
 
 /** The servers of a round. */

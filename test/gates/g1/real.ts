@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApprovalPort } from '../../../machines/approval-gate/round.ts';
 import type { Policy } from '../../../machines/index.ts';
 import { judge, settle } from '../../chaos/judge.ts';
-import { allOperations } from '../../model/record.ts';
+import { allOperations } from '../../kit/record.ts';
 import { Random } from '../../support/random.ts';
 import { Field } from '../field/field.ts';
 import { few, type Run, whole } from '../gate.ts';

@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { program } from '../../kit/program.ts';
 import { beginnings } from '../../model/paths/plan-file.ts';
 import { SETTINGS } from '../../model/system/contracts.ts';
 import { type Matrix, Orderings } from '../../model/system/orderings.ts';
 import type { Way } from '../../model/system/way.ts';
-import { program } from '../../support/program.ts';
 import { few, type Run, whole } from '../gate.ts';
 import { missed, pairs, summed } from './matrix.ts';
 

@@ -19,7 +19,7 @@ import {
   type TaskRef,
 } from '../../../machines/operation-protocol.ts';
 import type { OperationEvent } from '../../../machines/tool-operation/events.ts';
-import { withSessions } from '../../support/sessions.ts';
+import { withSessions } from '../../kit/sessions.ts';
 import type { Method } from '../system/performance.ts';
 
 /** One request before the wire. */

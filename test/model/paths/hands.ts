@@ -1,11 +1,12 @@
 /** How a walk handles a scripted server, whatever the revision that it speaks. */
-import type { Control, Script, ScriptedServer } from '../../support/scripted-server.ts';
+
+import type { RecordedServer } from '../../kit/record.ts';
+import type { Control, Script, ScriptedServer } from '../../kit/servers/mcp-2025-11-25.ts';
 import type {
   Control as Control2026,
   Script as Script2026,
   ScriptedServer2026,
-} from '../../support/scripted-server-2026.ts';
-import type { RecordedServer } from '../record.ts';
+} from '../../kit/servers/mcp-2026-07-28.ts';
 import type { Contract } from '../system/server.ts';
 
 /** What both can be told in the same words. */

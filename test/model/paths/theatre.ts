@@ -9,12 +9,12 @@ import type { OperationLedger, OperationProtocol, Policy, ToolCall } from '../..
 import type { Payload } from '../../../machines/operation-protocol.ts';
 import type { OperationMachine } from '../../../machines/tool-operation/snapshot.ts';
 import { openLedger } from '../../../persistence/index.ts';
-import { type HttpProxy, startHttpProxy } from '../../faults/wire/http.ts';
-import { endingOf } from '../../support/scripted/world.ts';
-import type { Script } from '../../support/scripted-server.ts';
-import { startScriptedServer } from '../../support/scripted-server.ts';
-import { startScriptedServer2026 } from '../../support/scripted-server-2026.ts';
-import { withSessions } from '../../support/sessions.ts';
+import { endingOf } from '../../kit/servers/mcp-2025-11-25/world.ts';
+import type { Script } from '../../kit/servers/mcp-2025-11-25.ts';
+import { startScriptedServer } from '../../kit/servers/mcp-2025-11-25.ts';
+import { startScriptedServer2026 } from '../../kit/servers/mcp-2026-07-28.ts';
+import { withSessions } from '../../kit/sessions.ts';
+import { type HttpProxy, startHttpProxy } from '../../kit/wire/http.ts';
 import type { Deadline } from '../system/abstraction.ts';
 import type { Contract } from '../system/server.ts';
 import { GatedExecutor } from './gates.ts';

@@ -1,6 +1,6 @@
 /** Performs walks beside one another, each on a server that nobody else uses at that time, and keeps what was seen. */
-import { check } from '../checker.ts';
-import { recordHistory } from '../record.ts';
+import { check } from '../../kit/checker.ts';
+import { recordHistory } from '../../kit/record.ts';
 import { deadlineOf } from './deadlines.ts';
 import { Divergence } from './divergence.ts';
 import { Performer } from './perform.ts';

@@ -1,8 +1,8 @@
 /**
  * The scripted MCP server of 2026-07-28 as a program:
  *
- *     node --import tsx test/support/scripted-2026/main.ts --http 0 [--options JSON] [--with-parent]
- *     node --import tsx test/support/scripted-2026/main.ts --stdio [--options JSON] [--control PORT]
+ *     node --import tsx test/kit/servers/mcp-2026-07-28/main.ts --http 0 [--options JSON] [--with-parent]
+ *     node --import tsx test/kit/servers/mcp-2026-07-28/main.ts --stdio [--options JSON] [--control PORT]
  *
  * With `--http` it prints one line of JSON, `{"url","controlUrl","port"}`. `--with-parent`: ends when its input ends.
  */

@@ -2,17 +2,17 @@
  * A proxy on the wire between an MCP client and its server, which does to single JSON-RPC messages what `wire/rules.ts`
  * knows: drop, delay, duplicate, reorder, truncate, replace. As a program:
  *
- *     node --import tsx test/faults/wire-proxy.ts [--control PORT] [--rules JSON] -- COMMAND ARGS...
- *     node --import tsx test/faults/wire-proxy.ts --http URL [--control PORT] [--rules JSON]
+ *     node --import tsx test/kit/wire/main.ts [--control PORT] [--rules JSON] -- COMMAND ARGS...
+ *     node --import tsx test/kit/wire/main.ts --http URL [--control PORT] [--rules JSON]
  *
  * The first form takes the place of a stdio server. The second listens on `--control` (default: a free port) and prints
  * one line of JSON, `{"url","port"}`.
  */
 import { parseArgs } from 'node:util';
-import { readRules, serveControl } from './wire/control.ts';
-import { startHttpProxy } from './wire/http.ts';
-import { runStdioProxy } from './wire/stdio.ts';
-import { Wire } from './wire/wire.ts';
+import { readRules, serveControl } from './control.ts';
+import { startHttpProxy } from './http.ts';
+import { runStdioProxy } from './stdio.ts';
+import { Wire } from './wire.ts';
 
 const { values, positionals } = parseArgs({
   options: { http: { type: 'string' }, control: { type: 'string' }, rules: { type: 'string' } },

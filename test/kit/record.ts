@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { type OperationLedger, readOutcome, type TerminalOutcome, type TerminalReceipt } from '../../machines/index.ts';
 import type { OperationSummary } from '../../machines/operation-ledger.ts';
 import { ToolOperationContext } from '../../machines/tool-operation/context.ts';
-import type { Script, ScriptedLog } from '../support/scripted/options.ts';
-import { endingOf, isTerminal, type Task } from '../support/scripted/world.ts';
-import { controls } from '../support/scripted-server.ts';
-import { controls2026 } from '../support/scripted-server-2026.ts';
 import type { CallHistory, History, SeenReceipt, SeenTask } from './checker.ts';
+import type { Script, ScriptedLog } from './servers/mcp-2025-11-25/options.ts';
+import { endingOf, isTerminal, type Task } from './servers/mcp-2025-11-25/world.ts';
+import { controls } from './servers/mcp-2025-11-25.ts';
+import { controls2026 } from './servers/mcp-2026-07-28.ts';
 
 /** A scripted server, read through its control endpoint. */
 export interface RecordedServer {

@@ -17,15 +17,20 @@
  * Tools: `work`, `typed` (output schema `{ answer: number }`), `größe` (a name that a header cannot carry),
  * `badly-marked` (an `x-mcp-header` that is not allowed).
  */
-import { fileURLToPath } from 'node:url';
-import type { Endpoint } from '../../machines/operation-protocol.ts';
-import type { Control, ScriptedLog, ScriptedOptions } from './scripted-2026/options.ts';
-import type { Task } from './scripted-2026/world.ts';
-import { type ScriptedProcess, scriptedCommand, scriptedControls, startScripted } from './scripted-process.ts';
+import { programBeside } from '../program.ts';
+import type { Control, ScriptedLog, ScriptedOptions } from './mcp-2026-07-28/options.ts';
+import type { Task } from './mcp-2026-07-28/world.ts';
+import {
+  type ScriptedProcess,
+  type StdioEndpoint,
+  scriptedCommand,
+  scriptedControls,
+  startScripted,
+} from './process.ts';
 
-export type { Control, Fault, Script, ScriptedLog, ScriptedOptions, Status } from './scripted-2026/options.ts';
+export type { Control, Fault, Script, ScriptedLog, ScriptedOptions, Status } from './mcp-2026-07-28/options.ts';
 
-const MAIN = fileURLToPath(new URL('./scripted-2026/main.ts', import.meta.url));
+const MAIN = programBeside(import.meta.url, './mcp-2026-07-28/main');
 
 export type ScriptedServer2026 = ScriptedProcess<Control, ScriptedLog, Task>;
 
@@ -36,7 +41,7 @@ export const startScriptedServer2026 = (
 ): Promise<ScriptedServer2026> => startScripted(MAIN, options, port);
 
 /** The scripted server over stdio. With `controlPort` (see `freePort`) `controls2026(port)` talks to the running one. */
-export const stdioCommand2026 = (options: Partial<ScriptedOptions> = {}, controlPort?: number): Endpoint =>
+export const stdioCommand2026 = (options: Partial<ScriptedOptions> = {}, controlPort?: number): StdioEndpoint =>
   scriptedCommand(MAIN, options, controlPort);
 
 /** The control endpoint of a scripted server on this port. */

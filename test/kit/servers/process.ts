@@ -2,8 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { Endpoint } from '../../machines/operation-protocol.ts';
-import { program } from './program.ts';
+import type { Endpoint } from '../../../machines/operation-protocol.ts';
+import { program } from '../program.ts';
+
+/** A server that a client starts itself. */
+export type StdioEndpoint = Extract<Endpoint, { kind: 'stdio' }>;
 
 /** What a revision's server is told, and what it tells. */
 export interface Controls<C, L, T> {
@@ -57,7 +60,7 @@ export async function startScripted<C, L, T>(
 }
 
 /** The same over stdio. With `controlPort` (see `freePort`) its controls talk to the running one. */
-export function scriptedCommand(main: string, options: object, controlPort: number | undefined): Endpoint {
+export function scriptedCommand(main: string, options: object, controlPort: number | undefined): StdioEndpoint {
   const control = controlPort === undefined ? [] : ['--control', String(controlPort)];
   return {
     kind: 'stdio',

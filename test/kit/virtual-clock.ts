@@ -5,7 +5,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../machines/actor/clock.ts';
 import type { OperationProtocol } from '../../machines/index.ts';
-import { withSessions } from '../support/sessions.ts';
+import { withSessions } from './sessions.ts';
 
 interface Sleeper {
   readonly at: number;

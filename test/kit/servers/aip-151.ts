@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Answer, type Call, type Fault, Faults } from './aip/faults.ts';
+import { type Answer, type Call, type Fault, Faults } from './aip-151/faults.ts';
 
 export interface AipOptions {
   /** How long a request id is remembered, ms (AIP-155); default: it is not looked at. */

@@ -4,18 +4,20 @@
  *
  * Tools: `work` (tasks optional), `typed` (tasks required, output schema `{ answer: number }`), `sync` (no tasks).
  */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import type { Endpoint } from '../../machines/operation-protocol.ts';
-import type { Control, ScriptedLog, ScriptedOptions } from './scripted/options.ts';
-import type { Task } from './scripted/world.ts';
-import { type ScriptedProcess, scriptedCommand, scriptedControls, startScripted } from './scripted-process.ts';
+import { programBeside } from '../program.ts';
+import type { Control, ScriptedLog, ScriptedOptions } from './mcp-2025-11-25/options.ts';
+import type { Task } from './mcp-2025-11-25/world.ts';
+import {
+  type ScriptedProcess,
+  type StdioEndpoint,
+  scriptedCommand,
+  scriptedControls,
+  startScripted,
+} from './process.ts';
 
-export type { Control, Fault, Script, ScriptedLog, ScriptedOptions } from './scripted/options.ts';
+export type { Control, Fault, Script, ScriptedLog, ScriptedOptions } from './mcp-2025-11-25/options.ts';
 
-const MAIN = fileURLToPath(new URL('./scripted/main.ts', import.meta.url));
+const MAIN = programBeside(import.meta.url, './mcp-2025-11-25/main');
 
 export type ScriptedServer = ScriptedProcess<Control, ScriptedLog, Task>;
 
@@ -24,17 +26,8 @@ export const startScriptedServer = (options: Partial<ScriptedOptions> = {}, port
   startScripted(MAIN, options, port);
 
 /** The scripted server over stdio. With `controlPort` (see `freePort`) `controls(port)` talks to the running one. */
-export const stdioCommand = (options: Partial<ScriptedOptions> = {}, controlPort?: number): Endpoint =>
+export const stdioCommand = (options: Partial<ScriptedOptions> = {}, controlPort?: number): StdioEndpoint =>
   scriptedCommand(MAIN, options, controlPort);
 
 /** The control endpoint of a scripted server on this port. */
 export const controls = (port: number): Pick<ScriptedServer, 'control' | 'log' | 'tasks'> => scriptedControls(port);
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
