@@ -25,6 +25,7 @@ export { operationsOf } from './actor/operations.ts';
 export type { TerminalOutcome } from './actor/outcome.ts';
 export { readOutcome } from './actor/outcome.ts';
 export { OperationPurged, purgedWords } from './actor/purged.ts';
+export { RecordedEvent } from './actor/recorded-event.ts';
 export { DEFAULT_RETENTION, purge, Retention } from './actor/retention.ts';
 export type { Route } from './actor/routes.ts';
 export type { OrdinaryReader, ShadowAnswer } from './actor/shadow.ts';

@@ -20,6 +20,7 @@ import { type Log, silent } from './log.ts';
 import { OperationParked } from './operation-error.ts';
 import { finalOutcome, readOutcome, type TerminalOutcome } from './outcome.ts';
 import { purgedWords } from './purged.ts';
+import type { RecordedEvent } from './recorded-event.ts';
 import type { Retention } from './retention.ts';
 import { type Route, Routes } from './routes.ts';
 import { Scheduler } from './scheduler.ts';
@@ -82,6 +83,11 @@ export interface ExecutorOptions {
   readonly clock?: Clock;
   /** The chart, or a variant of it (tests). */
   readonly machine?: OperationMachine;
+  /**
+   * Given each event that was applied to a record, after its commit, and each that was refused: write them down, and
+   * `replayEvents` of `toolop/testing` tells whether another version of the chart takes the same steps. Must not wait.
+   */
+  readonly record?: (recorded: RecordedEvent) => void;
   readonly log?: Log;
 }
 
@@ -125,6 +131,7 @@ export class Executor {
         log,
         writes: this.#upkeep.writes,
         ...(options.machine ? { machine: options.machine } : {}),
+        ...(options.record ? { record: options.record } : {}),
       }),
       connections: this.#connections,
       clock,

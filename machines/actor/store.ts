@@ -23,12 +23,14 @@ import {
   type OperationSnapshot,
   owedEffect,
   readRecord,
+  stampedAt,
   statePath,
   writeSnapshot,
 } from '../tool-operation/snapshot.ts';
 import { uncertaintyOf } from '../tool-operation/uncertainty.ts';
 import { type Log, silent, wordsOf } from './log.ts';
 import { type TakenOver, takeOver } from './older-history.ts';
+import type { RecordedEvent } from './recorded-event.ts';
 import {
   countedUnder,
   measureCommit,
@@ -72,6 +74,8 @@ export interface StoreOptions {
   readonly log?: Log;
   /** The `minReaderVersion` to write; a record that needs more keeps what it needs. Default: 1, what every release reads. */
   readonly writes?: () => number;
+  /** Told of each event that was applied, after its commit, and of each that was refused. */
+  readonly record?: (recorded: RecordedEvent) => void;
 }
 
 export class OperationStore {
@@ -196,12 +200,10 @@ export class OperationStore {
             continue;
           }
         }
+        this.#record(opened, event, null);
         return { kind: 'refused', opened, refusal: this.#countRefusal(opened, event) };
       }
-      const stamped: OperationSnapshot = {
-        ...next,
-        context: { ...next.context, updatedAt: event.at },
-      } as OperationSnapshot;
+      const stamped = stampedAt(next, event.at);
       const applied = over?.kind === 'first' ? over.event : event;
       const committed = await this.#commit(opened, stamped, from, applied, options, over?.how);
       if (committed === 'olderHistory') {
@@ -215,6 +217,7 @@ export class OperationStore {
       }
       if (committed) {
         measureCommit(opened, committed, applied);
+        this.#record(opened, applied, committed);
         for (const listener of this.#committed) listener(committed, from);
         // A step beside whoever drives the operation is news to them, in this process too.
         if (options.leaseOwner === undefined) for (const listener of this.#foreign) listener(operationId);
@@ -349,6 +352,18 @@ export class OperationStore {
       receipt: JSON.stringify(receipt),
       receiptId: receipt.receiptId,
     });
+  }
+
+  /** Whoever writes it down may fail: the operation does not. */
+  #record({ record: { operationId, revision, snapshot } }: Opened, event: OperationEvent, after: Opened | null): void {
+    const { record } = this.options;
+    if (!record) return;
+    const what = { operationId, revision, before: snapshot, event, after: after?.record.snapshot ?? null };
+    try {
+      record({ schema: 'toolop.recordedEvent', version: 1, ...what });
+    } catch (error) {
+      this.#log({ level: 'warn', event: 'event.not-recorded', operationId, detail: { why: wordsOf(error) } });
+    }
   }
 
   #countRefusal(opened: Opened, event: OperationEvent): Refusal {

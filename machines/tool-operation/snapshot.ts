@@ -130,6 +130,10 @@ export function applyEvent(
   return machine.transition(snapshot, event, scopeOf(machine));
 }
 
+/** A snapshot as it is committed: it says when it came about, ms of the ledger's clock. */
+export const stampedAt = (next: OperationSnapshot, at: number): OperationSnapshot =>
+  ({ ...next, context: { ...next.context, updatedAt: at } }) as OperationSnapshot;
+
 const scopes = new WeakMap<OperationMachine, AnyActorScope>();
 
 /**

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerUnavailable, type OperationLedger, ToolOperationContext } from '../../machines/index.ts';
 import { check, type History, type Violation } from '../kit/checker.ts';
-import { allOperations, type Delivery, type RecordedServer, recordHistory } from '../kit/record.ts';
+import { allOperations, type Delivery, recordHistory, type ScriptedPort } from '../kit/record.ts';
 import { controls } from '../kit/servers/mcp-2025-11-25.ts';
 
 export interface Judgement {
@@ -32,7 +32,7 @@ export async function standings(ledger: OperationLedger): Promise<Standing[]> {
   }));
 }
 
-export async function openTasks(servers: readonly RecordedServer[]): Promise<OpenTasks> {
+export async function openTasks(servers: readonly ScriptedPort[]): Promise<OpenTasks> {
   const open = new Set<string>();
   for (const { port } of servers) {
     for (const { taskId, status } of await controls(port).tasks())
@@ -57,7 +57,7 @@ export function unrest({ state, context }: Standing, open: OpenTasks): string | 
 /** Waits while ever more comes to rest, at most `patienceMs` for the next one. Answers what is not at rest then. */
 export async function settle(
   ledger: OperationLedger,
-  servers: readonly RecordedServer[],
+  servers: readonly ScriptedPort[],
   patienceMs: number,
   progress: (restless: number) => void,
 ): Promise<readonly Violation[]> {
@@ -75,7 +75,7 @@ export async function settle(
   }
 }
 
-async function look(ledger: OperationLedger, servers: readonly RecordedServer[]): Promise<Violation[]> {
+async function look(ledger: OperationLedger, servers: readonly ScriptedPort[]): Promise<Violation[]> {
   const open = await openTasks(servers);
   return (await patiently(() => standings(ledger))).flatMap((standing) => {
     const what = unrest(standing, open);
@@ -97,7 +97,7 @@ async function patiently<T>(read: () => Promise<T>): Promise<T> {
 
 export async function judge(
   ledger: OperationLedger,
-  servers: readonly RecordedServer[],
+  servers: readonly ScriptedPort[],
   deliveries: readonly Delivery[],
   found: readonly Violation[],
   forgot: ReadonlySet<string> = new Set(),

@@ -10,11 +10,16 @@ import { controls } from './servers/mcp-2025-11-25.ts';
 import { controls2026 } from './servers/mcp-2026-07-28.ts';
 
 /** A scripted server, read through its control endpoint. */
-export interface RecordedServer {
+export interface ScriptedPort {
   readonly port: number;
   /** Default: 2025-11-25. */
   readonly revision?: '2026-07-28';
 }
+/** A server of one's own: `read` tells what it saw and holds now. */
+export interface OwnServer {
+  read(): Promise<ServerSide>;
+}
+export type RecordedServer = ScriptedPort | OwnServer;
 
 /** What the outbox handed to one consumer; `acknowledged`: the ledger took the acknowledgement. */
 export interface Delivery {
@@ -38,10 +43,18 @@ export interface RecordOptions {
   readonly clockToleranceMs?: number;
 }
 
-type HeldTask = Pick<Task, 'taskId' | 'status' | 'ending'> & { readonly script: object };
-type Answered = CallHistory['server']['answers'][number] & { readonly taskId: string };
-interface ServerSide {
+/** A task as its server holds it; `ending` is `{ result }` or `{ error }` once it has one. */
+export type HeldTask = Pick<Task, 'taskId' | 'status' | 'ending'> & {
+  /** `callNode`: whose it is, where the server was told. */
+  readonly script: object;
+};
+/** An answer that a task took: the question that it was taken for, and the one that it was meant for. */
+export type Answered = CallHistory['server']['answers'][number] & { readonly taskId: string };
+
+/** What one server saw and holds. */
+export interface ServerSide {
   readonly name: string;
+  /** Requests (`meta`: their `_meta`, `at`: ms), runs of its tools, and task ids in order of creation. */
   readonly log: Pick<ScriptedLog, 'requests' | 'executions' | 'created'>;
   readonly tasks: readonly HeldTask[];
   /** The answers that its tasks took, in order. */
@@ -125,7 +138,9 @@ export async function allOperations(ledger: OperationLedger): Promise<OperationS
   }
 }
 
-async function serverSide({ port, revision }: RecordedServer): Promise<ServerSide> {
+async function serverSide(recorded: RecordedServer): Promise<ServerSide> {
+  if ('read' in recorded) return recorded.read();
+  const { port, revision } = recorded;
   const name = `server :${port}`;
   // The log first: a task that is made in between is then known, and not missing.
   if (revision === '2026-07-28') {
