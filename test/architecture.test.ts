@@ -100,6 +100,19 @@ it('nobody knows the visualizer, or the tests', () => {
   expect(show(known)).toEqual([]);
 });
 
+it('what the package ships of the tests knows no other test, no test runner, and only forms of the visualizer', () => {
+  const shipped = imports.filter(({ from }) => from.startsWith('test/kit/') && !from.endsWith('.test.ts'));
+  expect(shipped.length).toBeGreaterThan(50);
+  const forms = ['visualizer/chart/graph.ts', 'visualizer/export/schema.ts'];
+  const foreign = shipped.filter(
+    ({ to }) =>
+      (topOf(to) === 'test' && !to.startsWith('test/kit/')) ||
+      (topOf(to) === 'visualizer' && !forms.includes(to)) ||
+      /^(vitest|@playwright|fast-check)/.test(to),
+  );
+  expect(show(foreign)).toEqual([]);
+});
+
 it('every import of ours leads to a file', () => {
   expect(show(imports.filter(({ to }) => isOurs(to) && !files.includes(to)))).toEqual([]);
 });

@@ -24,7 +24,8 @@ const programs = blocks
     const [, kind = '', what = '', pattern = ''] = /^(\w+): (.*) prints \/(.*)\/$/.exec(block.how ?? '') ?? [];
     return { ...block, file: `example-${index}.ts`, kind, what, pattern: new RegExp(pattern) };
   });
-const source = (name: string) => join(root, name.replace(/^toolop\//, ''), 'index.ts');
+const source = (name: string) =>
+  join(root, name === 'toolop/testing' ? 'test/kit' : name.replace(/^toolop\//, ''), 'index.ts');
 const imported = (code: string) => [...code.matchAll(/from '(toolop\/[^']+)'/g)].map(([, name = '']) => name);
 
 describe('the examples of the pages', { timeout: 180_000 }, () => {

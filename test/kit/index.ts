@@ -28,7 +28,20 @@ export {
 export { readRecording, replayEvents } from './replay/events.ts';
 export { replayExport } from './replay/export.ts';
 export { type Difference, NotARecording, type ReplayReport } from './replay/report.ts';
-export { type AipOptions, AipServer, type SeenRequest } from './servers/aip-151.ts';
+export type {
+  Answer as AipAnswer,
+  Call as AipCall,
+  Fault as AipFault,
+  Faults as AipFaults,
+} from './servers/aip-151/faults.ts';
+export {
+  type AipOptions,
+  type AipServer,
+  REPORT,
+  rpcError,
+  type SeenRequest,
+  startAipServer,
+} from './servers/aip-151.ts';
 export {
   type Control,
   controls,
