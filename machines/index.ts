@@ -59,7 +59,7 @@ export {
   rolloutOf,
   setRolloutRule,
 } from './rollout/change.ts';
-export { modeText, RolloutRule, RolloutRules } from './rollout/rules.ts';
+export { modeText, RolloutRule } from './rollout/rules.ts';
 export type { OrdinaryOutcome } from './shadow/comparison.ts';
 export { type ShadowReport, shadowReport } from './shadow/report.ts';
 export { Capabilities, ParkReason, Policy, READER_VERSION, ToolOperationContext } from './tool-operation/context.ts';

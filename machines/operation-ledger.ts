@@ -8,48 +8,73 @@ import type { Uncertainty } from './tool-operation/uncertainty.ts';
 
 /** The fields that `acceptTerminal` compares (brief B12), as strings; an absent value is the empty string. */
 export interface AcceptFields {
+  /** The `callNodeId` of the call. */
   readonly callNode: string;
+  /** SHA-256 of the canonical JSON of tool and arguments, hex. */
   readonly requestDigest: string;
+  /** Empty where the call never became a task. */
   readonly taskId: string;
+  /** Digest of the tool's descriptor, as pinned when the call was negotiated. */
   readonly toolVersion: string;
+  /** Of the record (R3), in decimal. */
   readonly executionEpoch: string;
+  /** `0` until somebody asks for a cancel (B9), in decimal. */
   readonly cancelGeneration: string;
+  /** `completed`, `failed`, `cancelled`, `not_submitted` or `given_up`; empty before one is observed. */
   readonly terminalState: string;
+  /** SHA-256 of the result in hand, hex; empty where there is none. */
   readonly resultDigest: string;
 }
 
 /** A record as the ledger stores it. `snapshot` is an opaque JSON text: the ledger never parses it. */
 export interface StoredRecord {
+  /** `p<NN>.<sha256>`: names its partition. */
   readonly operationId: string;
   /** Counts up by one with each commit; a decimal string. */
   readonly revision: string;
+  /** The chart's state and its context, as the last step wrote them. */
   readonly snapshot: string;
+  /** Path of the state, e.g. `WORKING.polling`: what a list or an index needs, outside of the snapshot. */
   readonly state: string;
+  /** Who can serve it: `endpoint:<id>` or `process:<id>`. Never changes. */
   readonly scope: string;
+  /** When what it owes is due, ms; `null`: nothing is owed. */
   readonly dueAt: number | null;
+  /** `null`: nobody took it. One whose `until` has passed holds nobody off. */
   readonly lease: Lease | null;
 }
 
+/** Who runs what an operation owes. Whose facts count is decided by their claims, not by this (design section 4). */
 export interface Lease {
+  /** The executor, by the name that it claims under. */
   readonly owner: string;
   /** Raised by each claim by another owner. */
   readonly epoch: string;
+  /** From when on others may claim it, ms. The owner renews it while an effect is in flight. */
   readonly until: number;
 }
 
 /** A payload that is written with a step, under its digest. */
 export interface PayloadWrite {
+  /** What it is read by again: SHA-256 of the text, hex, but for the request (its digest, B3) and the trace of its creation. */
   readonly digest: string;
+  /** Opaque to the ledger. Above `maxPayloadBytes` the step is refused with a `RangeError`. */
   readonly text: string;
 }
 
 /** One line of an operation's history. */
 export interface HistoryEntry {
+  /** ms of ledger time. */
   readonly at: number;
+  /** Type of the event, e.g. `poll.status`; `created` for an operation's first line. */
   readonly event: string;
+  /** Path of the state before it; empty where there was none. */
   readonly from: string;
+  /** Path of the state after it. */
   readonly to: string;
+  /** Who wrote the line. */
   readonly executor: string;
+  /** The reason that came with the event, or the status that it told. */
   readonly note?: string;
   /** A refused fact: the guards that said no. Nothing changed. */
   readonly refused?: readonly string[];
@@ -57,16 +82,21 @@ export interface HistoryEntry {
 
 /** What a step writes: the next snapshot and everything that must change with it. */
 export interface Step {
+  /** By `operationIdOf`. */
   readonly operationId: string;
   /** Unique per intent, the same for every repetition of it. */
   readonly commandId: string;
+  /** The whole of the next record, as JSON text. Too large a one (`maxSnapshotBytes`) is refused with a `RangeError`. */
   readonly snapshot: string;
+  /** Path of the state, e.g. `WORKING.polling`. */
   readonly state: string;
+  /** What the acceptance of this record will be compared with (B12). */
   readonly fields: AcceptFields;
   /** Who can serve the record: `endpoint:<id>` or `process:<id>`. */
   readonly scope: string;
   /** `null`: nothing is owed, the record leaves the due index. */
   readonly dueAt: number | null;
+  /** In the ledger together with the step, or not at all. */
   readonly payloads: readonly PayloadWrite[];
   /** `null`: nothing worth a line (an unchanged status). */
   readonly history: HistoryEntry | null;
@@ -88,18 +118,22 @@ export interface Step {
 export type AdapterState = 'active' | 'draining' | 'disabled';
 /** The adapter is not active: nothing was written. */
 export interface SwitchedOff {
+  /** In the place of what a step that creates would answer. */
   readonly kind: 'switchedOff';
+  /** As the operation's partition has it. */
   readonly state: AdapterState;
 }
 
 /** R3: the ledger's execution epoch is newer than the one of the step, or of the asker: nothing was written. */
 export interface EpochOver {
+  /** In the place of what a step that creates would answer. */
   readonly kind: 'epochOver';
   /** The epoch of the ledger. */
   readonly epoch: number;
 }
 /** R3: creating operations is switched off for the fleet: nothing was written. */
 export interface CreationOff {
+  /** In the place of what a step that creates would answer. */
   readonly kind: 'creationOff';
 }
 /** Nothing may be created, neither a record nor, by sending it, an operation at a server. */
@@ -120,6 +154,7 @@ export type Side = 'operation' | 'ordinary' | 'shadow';
 export interface StoredRollout {
   /** Number and digest, other for each change; `0`: there never were any. */
   readonly version: string;
+  /** JSON of the rules (`rollout.v1`); empty: none were ever set. */
   readonly text: string;
 }
 
@@ -143,9 +178,12 @@ export type SideAnswer =
   | { readonly kind: 'none' };
 /** Operations whose outcome is unknown. Ages: ms of the ledger; 0 where there is none. */
 export interface UnknownOutcomes {
+  /** Over all partitions. */
   readonly count: number;
+  /** How long the outcome has been unknown that has been so longest (G5: 15 minutes). */
   readonly oldestAgeMs: number;
 }
+/** Outcomes that nobody knows (B13, G5), and how long the oldest receipt has waited for its consumer. */
 export interface LedgerVitals {
   /** Being looked up. */
   readonly open: UnknownOutcomes;
@@ -159,10 +197,13 @@ export interface LedgerVitals {
 export interface Tombstone {
   /** When its receipt was consumed: what the policy counts from. */
   readonly settledAt: number;
+  /** When the record went. */
   readonly purgedAt: number;
+  /** Tells a repetition of the call from another request under its call node. */
   readonly requestDigest: string;
   /** What B12 compared: `completed`, `failed`, `cancelled`, `not_submitted` or `given_up`. */
   readonly terminalState: string;
+  /** SHA-256 of the receipt's text, hex: the audit compares with it. */
   readonly receiptDigest: string;
   /** `null`: the receipt is there. */
   readonly receiptPurgedAt: number | null;
@@ -174,20 +215,27 @@ export interface RetentionPolicy {
   readonly recordsMs: number | null;
   /** Receipts, with their consumed marks. */
   readonly receiptsMs: number | null;
+  /** Tombstones: while one is there, its call is not made again. */
   readonly tombstonesMs: number | null;
 }
+/** One run over the whole ledger. */
 export interface PurgeAsk {
+  /** Not checked here: the function `purge` does that. */
   readonly policy: RetentionPolicy;
   /** Purges nothing: says what would go. */
   readonly dryRun?: boolean;
   /** Stops between two batches; a later call goes on. */
   readonly signal?: AbortSignal;
 }
+/** What a purge threw away, by stage: a record leaves a tombstone, then its receipt goes, then the tombstone. */
 export interface PurgeReport {
+  /** `true`: nothing went, the numbers say what would. */
   readonly dryRun: boolean;
   /** `bytes`: of names and values. What a store needs for them is more. */
   readonly records: { readonly count: number; readonly bytes: number };
+  /** With their consumed marks. */
   readonly receipts: { readonly count: number; readonly bytes: number };
+  /** Nothing is left of these calls. */
   readonly tombstones: { readonly count: number; readonly bytes: number };
   /** Old enough and kept all the same, because something is wrong with them: see the audit. */
   readonly staying: { readonly open: number; readonly unconsumed: number; readonly unreceipted: number };
@@ -197,14 +245,18 @@ export interface PurgeReport {
   readonly complete: boolean;
 }
 
+/** A step from one layout of the keys to the next, partition by partition. */
 export interface MigrationProgress {
   /** The layout that it leads to. */
   readonly to: number;
+  /** What it does, in words for an operator. */
   readonly what: string;
   /** Executors of the release before may run meanwhile, and after it. */
   readonly safeWithOlder: boolean;
+  /** In their order. */
   readonly partitions: readonly ('waiting' | 'under way' | 'done')[];
 }
+/** Where a namespace is on the way to the newest layout of its keys, and in which form its records are written. */
 export interface LedgerLayout {
   /** Reached by every partition. */
   readonly layout: number;
@@ -212,9 +264,11 @@ export interface LedgerLayout {
   readonly newest: number;
   /** What executors write may need a reader of this version, and no newer one. */
   readonly writes: number;
+  /** All that this release knows, in order. */
   readonly migrations: readonly MigrationProgress[];
 }
 
+/** What became of the first step of a call node (B4); only `created` wrote something. */
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly record: StoredRecord }
   /** The call node has a record already; compare its request digest before using it. */
@@ -225,6 +279,7 @@ export type CreateAnswer =
   | { readonly kind: 'purged'; readonly tombstone: Tombstone }
   | NotCreated;
 
+/** What became of a step. `conflict`: the record is at this revision by now; load it and apply the event again. */
 export type CommitAnswer =
   | { readonly kind: 'committed'; readonly revision: string }
   | { readonly kind: 'conflict'; readonly revision: string }
@@ -233,6 +288,7 @@ export type CommitAnswer =
   | { readonly kind: 'olderHistory' }
   | NotCreated;
 
+/** What became of an acceptance (B12); only `accepted` wrote something. `conflict`: as for a commit. */
 export type AcceptAnswer =
   | { readonly kind: 'accepted'; readonly revision: string }
   /** The call node has its one receipt already. */
@@ -242,7 +298,9 @@ export type AcceptAnswer =
   | { readonly kind: 'conflict'; readonly revision: string }
   | { readonly kind: 'missing' };
 
+/** What an executor got to do, and when it should ask again. */
 export interface Claim {
+  /** Leased to the asker from now on. */
   readonly claimed: readonly StoredRecord[];
   /** The time by which they are due. */
   readonly now: number;
@@ -256,7 +314,9 @@ export interface Claim {
   readonly epochOver?: number;
 }
 
+/** A process whose last sign of life still counts. */
 export interface LiveProcess {
+  /** By the name that it gave with its sign; its own scope is `process:<id>`. */
   readonly processId: string;
   /** Scopes that it serves besides its own. */
   readonly scopes: readonly string[];
@@ -265,7 +325,9 @@ export interface LiveProcess {
 /** What a nudge is about. */
 export type News = 'step' | 'ready';
 
+/** An accepted outcome on its way to its consumer, leased. A call node has one at most (B12). */
 export interface ReadyRow {
+  /** The key of the row, too. */
   readonly operationId: string;
   /** The terminal receipt, as JSON text. */
   readonly receipt: string;
@@ -273,21 +335,27 @@ export interface ReadyRow {
   readonly token: string;
 }
 
+/** Something that is not one-to-one, or a history that went backwards. */
 export interface AuditFinding {
   /** Or the partition, where it is all of it. */
   readonly operationId: string;
+  /** In words. */
   readonly problem: string;
 }
 
 /** How far a history has come: the number rises with each step that writes, the epoch with each acknowledged regress. */
 export interface HistoryMark {
+  /** Of the history; the execution epoch (R3) is another number. */
   readonly epoch: number;
+  /** Begins at 0. */
   readonly number: number;
 }
 
+/** Whether a partition still has what it acknowledged. */
 export interface PartitionHistory {
   /** `p03`, as in the ids of its operations. */
   readonly partition: string;
+  /** What it says of itself now. */
   readonly shown: HistoryMark;
   /** The highest mark that was seen, by whoever asked the partition or is remembered here. */
   readonly seen: HistoryMark;
@@ -297,15 +365,26 @@ export interface PartitionHistory {
   readonly acknowledged: { readonly by: string; readonly at: number } | null;
 }
 
+/** A record in a list. */
 export interface OperationSummary {
+  /** `p<NN>.<sha256>`. */
   readonly operationId: string;
+  /** Path of the state, e.g. `WORKING.polling`. */
   readonly state: string;
+  /** The one that was read. */
   readonly revision: string;
+  /** ms; `null`: nothing is owed. */
   readonly dueAt: number | null;
+  /** The whole record, as `load` gives it. */
   readonly snapshot: string;
 }
 
+/**
+ * The operations of a namespace, with their receipts and ready rows (design section 4). Whatever reads or writes an operation
+ * refuses, with a `RangeError`, an id that names none of its partitions.
+ */
 export interface OperationLedger {
+  /** As it was made. */
   readonly kind: LedgerKind;
   /** Largest payload that a step may write, bytes. */
   readonly maxPayloadBytes: number;
@@ -315,10 +394,12 @@ export interface OperationLedger {
   operationIdOf(node: { readonly namespace: string; readonly principal: string; readonly callNodeId: string }): string;
   /** The partition of an operation, 0, 1, ...; `null`: this is no operation of this ledger. */
   partitionOf(operationId: string): number | null;
+  /** ms of its own clock: all times in it are meant by that one. */
   now(): Promise<number>;
 
   /** Creates the record of a call node, or answers with the one that is there. `lease`: the creator starts as its owner. */
   create(step: Step, lease: { readonly owner: string; readonly ms: number } | null): Promise<CreateAnswer>;
+  /** `null`: there is no record, or none any more. */
   load(operationId: string): Promise<StoredRecord | null>;
   /** The same, and what is left of a purged one. */
   find(
@@ -380,7 +461,9 @@ export interface OperationLedger {
     revision: string,
   ): Promise<void>;
 
+  /** What a step wrote under this digest; `null`: nothing is there, or it was purged. */
   readPayload(operationId: string, digest: string): Promise<string | null>;
+  /** The terminal receipt as JSON text, also of a purged record; `null`: none was accepted, or it was purged too. */
   readReceipt(operationId: string): Promise<string | null>;
   /** The steps in order; `refused`: with the facts that were refused between them. */
   readHistory(operationId: string, options?: { readonly refused?: boolean }): Promise<readonly HistoryEntry[]>;
@@ -389,6 +472,10 @@ export interface OperationLedger {
    * for is left out.
    */
   noteRefused(operationId: string, revision: string, entry: HistoryEntry): Promise<void>;
+  /**
+   * Up to `limit` operations after `cursor`; with the `cursor` of the answer it goes on, `null`: there are no more. Refuses a text
+   * that is no cursor with a `RangeError`.
+   */
   list(ask: {
     readonly cursor?: string;
     readonly limit: number;
@@ -446,6 +533,7 @@ export interface OperationLedger {
 
   /** What is known of the comparison of each shadow, in any order. Texts are opaque to the ledger. */
   comparisons(): AsyncIterable<{ readonly operationId: string; readonly text: string }>;
+  /** Of one shadow; `null`: nothing is known. */
   comparison(operationId: string): Promise<string | null>;
   /** Replaces what is known, if it still is `seen` (`null`: nothing). Answers what stands there now. At most 64 KiB. */
   setComparison(operationId: string, seen: string | null, text: string): Promise<string>;
@@ -509,6 +597,7 @@ export interface OperationLedger {
   onChange(listener: (operationId: string, news: News) => void): () => void;
   /** What a kill, a power cut and a failover can each lose here, in words (design section 4). */
   durability(): Promise<{ readonly acceptable: boolean; readonly statement: string; readonly facts: Json }>;
+  /** What is being sent again then ends with `LedgerUnavailable`; nothing is taken back. */
   close(): Promise<void>;
 }
 
@@ -517,6 +606,7 @@ export const EPOCH_RAISED = 'epoch';
 
 /** The store could not be asked, or did not answer: whether the step was taken is unknown. */
 export class LedgerUnavailable extends Error {
+  /** For logs, and for code that cannot use `instanceof`; a subclass has its own. */
   override readonly name: string = 'LedgerUnavailable';
 }
 /**
@@ -524,10 +614,14 @@ export class LedgerUnavailable extends Error {
  * will be until somebody has acknowledged it; the step can be sent again then.
  */
 export class LedgerRegressed extends LedgerUnavailable {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'LedgerRegressed';
   constructor(
+    /** `p03`, as in the ids of its operations. */
     readonly partition: string,
+    /** The newest mark that was seen of it. */
     readonly seen: HistoryMark,
+    /** The older one that it has now. */
     readonly shown: HistoryMark,
   ) {
     super(
@@ -541,5 +635,6 @@ const words = ({ epoch, number }: HistoryMark): string => `epoch ${epoch}, step 
 
 /** The store holds something this version cannot read; it was left untouched. */
 export class LedgerIncompatible extends Error {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'LedgerIncompatible';
 }

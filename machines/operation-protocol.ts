@@ -19,10 +19,18 @@ export type Endpoint =
 
 /** What a fact about a task's state carries. `receivedAt - sentAt` bounds the server's clock (B13). Times: ms. */
 export interface TaskView {
+  /** The server's own id. In logs it is treated as a secret: it may be all that reading the task takes. */
   readonly taskId: string;
+  /**
+   * When the server says that it made the task, verbatim; `null`: it does not say. An id that comes back with another one
+   * is another task (F9).
+   */
   readonly taskCreatedAt: string | null;
+  /** MCP's own words (B6); the adapter of AIP-151 says `done` in them. */
   readonly status: ServerStatus;
+  /** What the server said with the status; `null`: nothing. */
   readonly statusMessage: string | null;
+  /** The pause that the server suggests between two reads, ms; `null`: not said. Policy bounds it (B8). */
   readonly pollIntervalMs: number | null;
   /** Time to live from creation, ms; `null`: unlimited or not said. */
   readonly ttlMs: number | null;
@@ -40,7 +48,9 @@ export type Payload =
 
 /** Nothing is known; nothing changes but the time of the next try. */
 export interface Unknown {
+  /** In the place of an answer that would decide something. */
   readonly kind: 'unknown';
+  /** What went wrong, in words; 2,000 characters of it are kept. */
   readonly reason: string;
   /** Earliest next try, ms from now, when the server said so (`Retry-After`). */
   readonly retryAfterMs?: number;
@@ -48,6 +58,10 @@ export interface Unknown {
   readonly sessionLost?: boolean;
 }
 
+/**
+ * What became of one send of the call (B4). Whatever is not provably one of the others is `connectionLost`: it is looked up
+ * by key, never sent again on a guess.
+ */
 export type SubmitOutcome =
   | { readonly kind: 'acknowledged'; readonly task: TaskView; readonly sessionId: string | null }
   | { readonly kind: 'outcome'; readonly payload: Payload }
@@ -67,6 +81,7 @@ export type SubmitOutcome =
   | { readonly kind: 'inputRequired'; readonly requests: InputRequests; readonly requestState: string | null }
   | { readonly kind: 'connectionLost'; readonly reason: string };
 
+/** What a read of the status came to. `notFound` says nothing of why (B13), and nothing of how the call ended. */
 export type StatusOutcome =
   | {
       readonly kind: 'status';
@@ -78,6 +93,10 @@ export type StatusOutcome =
   | { readonly kind: 'notFound'; readonly reason: string }
   | Unknown;
 
+/**
+ * What fetching the content of a terminal task came to (B11; F6, F7). Only `result` can be accepted; `invalid` and
+ * `unknown` are tried again inside the budget.
+ */
 export type ResultOutcome =
   | { readonly kind: 'result'; readonly payload: Payload }
   /** Came, but cannot be taken as the result: truncated, oversized, schema-invalid, wrong task. */
@@ -85,6 +104,9 @@ export type ResultOutcome =
   | { readonly kind: 'notFound'; readonly reason: string }
   | Unknown;
 
+/**
+ * How the server took a cancel (B9). Only `confirmed` ends the operation; after anything else a read of the status decides.
+ */
 export type CancelOutcome =
   /** Terminal evidence (2025-11-25). */
   | { readonly kind: 'confirmed'; readonly task: TaskView }
@@ -95,6 +117,7 @@ export type CancelOutcome =
   | { readonly kind: 'unsupported'; readonly reason: string }
   | Unknown;
 
+/** What the server knows of a submission key (B4, B13). `unavailable`: it offers no look-up. */
 export type LookupOutcome =
   | { readonly kind: 'found'; readonly task: TaskView }
   /** `closedThroughAttempt`: no attempt up to this one can create anything any more. */
@@ -109,13 +132,16 @@ export type LookupOutcome =
   | { readonly kind: 'unavailable'; readonly reason: string }
   | Unknown;
 
-/** One question of the server, as the human sees it. `schema` is a JSON Schema of the answer's `content`. */
+/** One question of the server, as the human sees it. */
 export interface InputRequest {
+  /** What the server wants to know, in its own words. */
   readonly message: string;
+  /** JSON Schema of the answer's `content`. Its digest binds an answer to this question (B7). */
   readonly schema: Json;
 }
 /** Questions by the key that the server gave them: unique for the life of a task, so the same key is the same question. */
 export type InputRequests = Readonly<Record<string, InputRequest>>;
+/** Answers by the keys of their questions. */
 export type InputReplies = Readonly<Record<string, InputReply>>;
 /** The field's own three answers (MCP `ElicitResult`). `content` only with `accept`. */
 export type InputReply =
@@ -130,6 +156,7 @@ export interface InputChannel {
   /** Stops listening; never cancels the task (B14). */
   close(): void;
 }
+/** What a channel tells whoever opened it. */
 export interface InputChannelEvents {
   /** A question arrived. At most one is open at a time; a further one waits. */
   request(request: InputRequest): void;
@@ -149,18 +176,35 @@ export type AnswerOutcome =
 
 /** Names one task at one endpoint. */
 export interface TaskRef {
+  /** As the server named it. */
   readonly taskId: string;
+  /** As the server said it first; `null`: it did not. */
   readonly taskCreatedAt: string | null;
+  /** Name of the tool that was called: it says by which schema a result is checked, or which method of an API to ask. */
   readonly tool: string;
 }
 
+/** One send of the call (B4). Another attempt of the same call differs in `attempt`, and in the answers that it brings. */
 export interface Submission {
+  /** The tool's name at the server. */
   readonly tool: string;
+  /** As the caller gave them; negotiation has checked them against the input schema of the tool, where there is one. */
   readonly arguments: Json;
+  /**
+   * SHA-256 over namespace, principal, call node and request digest, hex: the same for every attempt, also when the ledger
+   * is lost.
+   */
   readonly submissionKey: string;
+  /** From 1. A look-up closes the key for all attempts up to one (design section 6). */
   readonly attempt: number;
+  /**
+   * SHA-256 of the canonical JSON of tool and arguments, hex. The servers' half refuses a key that it knows with another
+   * one.
+   */
   readonly requestDigest: string;
+  /** For whom the call is made, as this side says it: no credential. */
   readonly principal: string;
+  /** Retention that is asked of the server, ms; `null`: none is asked for. */
   readonly ttlMs: number | null;
   /** R1: made beside an ordinary call, to be compared with it. The server is told so, where the protocol has a place for it. */
   readonly shadow?: true;
@@ -173,6 +217,10 @@ export type LookupRequest = Omit<Submission, 'arguments' | 'ttlMs' | 'input'> & 
   readonly call?: Pick<Submission, 'arguments' | 'ttlMs'>;
 };
 
+/**
+ * Whether a call can be made as an operation, and how (B1). What `supported` says is pinned in the record; the executor
+ * adds `effectFree`.
+ */
 export type Negotiation =
   | {
       readonly kind: 'supported';
@@ -185,8 +233,11 @@ export type Negotiation =
   /** Nothing was submitted. `next` says what the caller or the tool's owner can do. */
   | { readonly kind: 'refused'; readonly reason: string; readonly next: string };
 
+/** What a new connection needs to reach the tasks of an earlier one, without the credentials. */
 export interface ResumeState {
+  /** Of the connection under which the call was made; `null`: it had none (stdio, and revisions without sessions). */
   readonly sessionId: string | null;
+  /** The revision that was negotiated then: a session that is taken up is not asked again. */
   readonly protocolVersion: string;
   /** The tool's output schema and version must be the pinned ones. */
   readonly tool: { readonly name: string; readonly version: string };
@@ -209,8 +260,14 @@ export interface ProtocolSession {
       readonly signal?: AbortSignal;
     },
   ): Promise<SubmitOutcome>;
+  /** Reads the state of a task, with the result where the revision inlines it (B11). */
   status(task: TaskRef, signal?: AbortSignal): Promise<StatusOutcome>;
+  /**
+   * Fetches the content of a terminal task and checks it: whole, of this task, and as the tool's output schema wants it
+   * (F7). `status`: as it was observed; `cancelled` asks for the audit only.
+   */
   result(task: TaskRef, status: 'completed' | 'failed' | 'cancelled', signal?: AbortSignal): Promise<ResultOutcome>;
+  /** Sends the protocol's cancel, once. What the answer is worth, its kind says (B9). */
   cancel(task: TaskRef, signal?: AbortSignal): Promise<CancelOutcome>;
   /**
    * What became of a call, by its submission key. Where that is a repetition of the call itself (`lookup: 'repeat'`,
@@ -231,9 +288,11 @@ export interface ProtocolSession {
   watch?(task: TaskRef, changed: () => void): () => void;
   /** Called once, when the server is gone for good (stdio: its process ended). */
   onGone(listener: (reason: string) => void): void;
+  /** Lets go of the connection. Cancels nothing (B14), but a stdio server ends with it. */
   close(): Promise<void>;
 }
 
+/** An adapter: one revision of one protocol (B2). */
 export interface OperationProtocol {
   /** Adapter and pinned revision, as stored in the record (B3), e.g. `mcp-2025-11-25`. */
   readonly id: string;
@@ -245,6 +304,7 @@ export interface OperationProtocol {
 
 /** The server could not be reached: nothing was sent. */
 export class EndpointUnavailable extends Error {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'EndpointUnavailable';
   constructor(
     message: string,

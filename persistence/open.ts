@@ -15,6 +15,7 @@ import { digits, optionalText, text } from './replies.ts';
 import type { ScriptHost } from './script-host.ts';
 import { Store } from './store.ts';
 
+/** How a ledger is opened, or made. Only the namespace is needed. */
 export interface LedgerOptions {
   /** Separates the call nodes of unrelated programs that share a store. */
   readonly namespace: string;

@@ -6,6 +6,9 @@ import { type PathTemplate, parseTemplate } from './path-template.ts';
 
 const field = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of a field');
 
+/**
+ * One method of an API. It is strict, and its digest is the version of the tool: what is changed here is another tool (B3).
+ */
 export const MethodDescriptor = z.strictObject({
   httpMethod: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
   /** Path template of `google.api.http`, e.g. `/v1/{parent=projects/*}/reports:generate`. Variables are filled from the arguments. */
@@ -31,6 +34,7 @@ export const MethodDescriptor = z.strictObject({
   /** JSON Schema (2020-12) of the arguments. */
   argumentsSchema: z.record(z.string(), z.unknown()).optional(),
 });
+/** What the schema of this name takes: fields with a default may be left out. */
 export type MethodDescriptor = z.input<typeof MethodDescriptor>;
 
 export interface Method extends Omit<z.output<typeof MethodDescriptor>, 'body'> {

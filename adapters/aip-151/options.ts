@@ -1,5 +1,6 @@
 import { type Method, type MethodDescriptor, methodsOf } from './method.ts';
 
+/** What may be called, and how patiently. */
 export interface Aip151Options {
   /** The methods that may be called, by the name of the tool. */
   readonly methods: Readonly<Record<string, MethodDescriptor>>;

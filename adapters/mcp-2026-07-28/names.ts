@@ -2,6 +2,7 @@ import type { Settings } from '../mcp/options.ts';
 
 /** The one revision that this adapter speaks (B2). */
 export const PROTOCOL_VERSION = '2026-07-28';
+/** What a call names as its `protocol`, and a record keeps (B3). */
 export const ADAPTER_ID = 'mcp-2026-07-28';
 /** The extension that its tasks are. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';

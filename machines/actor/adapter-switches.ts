@@ -6,10 +6,14 @@ import { operationsOf } from './operations.ts';
 /** Of so many operations the ids are given; of all, the number. */
 const MAX_NAMED = 100;
 
+/** An operation because of which an adapter cannot be disabled (R4). */
 export interface StillNeeded {
+  /** `p<NN>.<sha256>`. */
   readonly operationId: string;
+  /** Path of the state, e.g. `WORKING.polling`. */
   readonly state: string;
 }
+/** What became of a switch (R4). Where it was refused, the adapter is `draining` by now. */
 export type Switched =
   | { readonly kind: 'switched'; readonly state: AdapterState }
   /** Operations need the adapter: get, cancel, result and look-up go on until the last of them is terminal. */

@@ -5,6 +5,7 @@ import { readable } from './open-operations.ts';
 import { operationsOf } from './operations.ts';
 import { OperationStore } from './store.ts';
 
+/** What a run has done so far (R3). */
 export interface Adoption {
   /** The epoch that takes over: the ledger's as it was at the beginning. */
   readonly epoch: number;
@@ -18,6 +19,7 @@ export interface Adoption {
   readonly unreadable: number;
 }
 
+/** Pace, progress and early end of a run. */
 export interface AdoptOptions {
   /** Operations adopted at the same time. Default 64. */
   readonly batch?: number;

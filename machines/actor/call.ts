@@ -8,14 +8,21 @@ import { type Policy, RECORD_SCHEMA, type ToolOperationContext } from '../tool-o
 export interface ToolCall {
   /** Unique per call instance inside namespace and principal: put run and iteration in it. */
   readonly callNodeId: string;
+  /** For whom the call is made: a part of what names its operation. Default `local`. */
   readonly principal?: string;
+  /**
+   * Must be reachable from here. Its credentials stay in this process; the record holds an id and, of HTTP, the bare URL.
+   */
   readonly endpoint: Endpoint;
+  /** The tool's name at the server, up to 512 characters. */
   readonly tool: string;
+  /** JSON. With others, or another tool, under the same call node the call is refused. */
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Adapter id; default: the executor's first. */
   readonly protocol?: string;
   /** Retention that is asked of the server, ms. */
   readonly ttlMs?: number;
+  /** Comes before the executor's, and is fixed in the record; ms. */
   readonly policy?: Partial<Policy>;
   /** The operator's word that the tool changes nothing outside (B10). */
   readonly effectFree?: boolean;

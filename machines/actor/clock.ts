@@ -2,11 +2,13 @@
 export interface Clock {
   /** Monotonic; its zero means nothing. */
   monotonic(): number;
+  /** 0 (included) to 1 (excluded). */
   random(): number;
   /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** The process's own. A sleep ends after 24.8 days at the latest. */
 export const systemClock: Clock = {
   monotonic: () => performance.now(),
   random: () => Math.random(),

@@ -15,6 +15,10 @@ const MAX_ID = 512;
 const MAX_TEXT = 4_000;
 const nameOf = (by: string): string => by.slice(0, MAX_ID) || 'unknown';
 
+/**
+ * What became of a command. `taken`: it is committed. `refused`: nothing changed; `guards` names the conditions that said
+ * no. `missing`: there is no record, or none any more.
+ */
 export type CommandAnswer =
   | { readonly kind: 'taken'; readonly opened: Opened }
   /** Nothing to do: it is so already. */
@@ -109,6 +113,10 @@ export async function answer(
   return { kind: 'refused', opened: applied.opened, guards: applied.refusal.guards, reason };
 }
 
+/**
+ * A verdict on a parked operation (B13): this task is its own; it ended so (`completed` and `failed` with what it returned,
+ * unless that is in the ledger); nothing was ever created; nobody will know. A note becomes evidence.
+ */
 export type Reconciliation =
   | { readonly verb: 'attach'; readonly taskId: string }
   | {

@@ -5,7 +5,9 @@ import { openTerminal, type TerminalOutcome } from './outcome.ts';
 import { measureDelivery } from './telemetry/measure.ts';
 import { inDelivery } from './telemetry/steps.ts';
 
+/** Who consumes what, and how fast. */
 export interface ConsumerOptions {
+  /** One of operations: shadows have no ready rows (R1). */
   readonly ledger: OperationLedger;
   /** Names this consumer in leases. */
   readonly consumer: string;
@@ -14,12 +16,15 @@ export interface ConsumerOptions {
    * end while it runs.
    */
   readonly handle: (outcome: TerminalOutcome) => Promise<void>;
+  /** How long a row is kept from other consumers, ms: longer than `handle` takes. Default 30 s. */
   readonly leaseMs?: number;
   /** How many are leased and handled at the same time. Default: 16. */
   readonly limit?: number;
   /** Longest pause between two looks, ms. */
   readonly idleMs?: number;
+  /** Default: the system clock. */
   readonly clock?: Clock;
+  /** Hears of what is tried again; `operationId`: `null` where the ledger could not be asked. Default: nobody. */
   readonly onError?: (error: Error, operationId: string | null) => void;
 }
 

@@ -12,11 +12,17 @@ import type { Tenure } from './tenure.ts';
 
 /** What came back, before anybody downstream sees it (B12). `value` is the result or the JSON-RPC error. */
 export interface GuardedOutput {
+  /** `p<NN>.<sha256>`. */
   readonly operationId: string;
+  /** As the caller gave it. */
   readonly callNodeId: string;
+  /** The tool's name at the server. */
   readonly tool: string;
+  /** The word that the receipt will have: `failed` also where the tool reported an error of its own. */
   readonly outcome: 'completed' | 'failed';
+  /** The result says so of itself, or it is a JSON-RPC error. */
   readonly isError: boolean;
+  /** Whole: of an error `code`, `message` and `data`. */
   readonly value: Json;
 }
 /**
@@ -24,14 +30,19 @@ export interface GuardedOutput {
  * throws has not said yes. `signal` aborts when its verdict is waited for no longer; it is asked again later.
  */
 export type OutputGuard = (output: GuardedOutput, signal: AbortSignal) => Promise<OutputVerdict> | OutputVerdict;
+/** What one guard says. An output is released if all of them release it. */
 export interface OutputVerdict {
+  /** `false`: nobody downstream ever sees it. The outcome stays what it is. */
   readonly release: boolean;
+  /** Words for the receipt: 32 of all guards together, 4,000 characters each. */
   readonly marks?: readonly string[];
 }
 
 /** How often one server may be asked, over all executors of the ledger (B8). */
 export interface Rate {
+  /** Requests a second, above 0. */
   readonly qps: number;
+  /** How many may go at once after a pause, 1 or more. */
   readonly burst: number;
 }
 

@@ -34,10 +34,13 @@ import { EpochIsOver, Tenure } from './tenure.ts';
 import { Upkeep } from './upkeep.ts';
 import { Watches } from './watches.ts';
 
+/** What an executor serves, and how. The first three are needed. */
 export interface ExecutorOptions {
+  /** Of kind `operations`, if calls are to have an outcome. Closing it is its owner's. */
   readonly ledger: OperationLedger;
   /** The namespace the ledger was opened for. */
   readonly namespace: string;
+  /** The adapters it has, one for each revision. The first is for calls that name none. */
   readonly protocols: readonly OperationProtocol[];
   /**
    * The ledger of this namespace's shadows, opened with `kind: 'shadow'` (R1): needed where a rollout rule says `shadow`. Its
@@ -48,14 +51,19 @@ export interface ExecutorOptions {
   readonly endpoints?: readonly Endpoint[];
   /** R3. Default: the ledger's, as it is when the executor starts. */
   readonly executionEpoch?: number;
+  /** Bounds of the waiting, ms, over `DEFAULT_POLICY` and under a call's own (B8). */
   readonly policy?: Partial<Policy>;
   /** ms. Renewed while an effect is in flight; a dead executor's operation comes back after it. */
   readonly leaseMs?: number;
+  /** How long one answer of a server is waited for, ms: giving up only stops the waiting (B14). Default 30 s. */
   readonly requestTimeoutMs?: number;
+  /** For each server (B8, G3). Executors that share a ledger are to have the same. Default: 10 a second, 10 at once. */
   readonly rate?: Rate;
+  /** How many operations it drives at the same time; waiting ones do not count. Default 256. */
   readonly concurrency?: number;
   /** Refuse to start on a ledger that can lose or evict an acknowledged receipt. Default: only say so in the log. */
   readonly requireDurableLedger?: boolean;
+  /** How long its last sign of life counts, ms: after it others park what only this process could serve. Default 20 s. */
   readonly processTimeoutMs?: number;
   /**
    * How often a part of the ledger is looked at although nothing is known to be due there, ms: what a lost nudge costs at
@@ -67,7 +75,9 @@ export interface ExecutorOptions {
    * that is dead, stopped or unable costs. Default 2 s.
    */
   readonly graceMs?: number;
+  /** Where questions of servers go (B7). Default: nowhere, they wait for `answer`, from any process. */
   readonly approval?: ApprovalPort;
+  /** All are asked, in order, before anybody sees a result (B12). Default: everything is released. */
   readonly outputGuards?: readonly OutputGuard[];
   /**
    * How long one output guard may take, ms: longer than the slowest takes. After it nothing is accepted and nothing
@@ -80,6 +90,7 @@ export interface ExecutorOptions {
   readonly retention?: z.input<typeof Retention>;
   /** ms between two purges of this executor. Default: an hour. */
   readonly purgeEveryMs?: number;
+  /** Default: the system clock. */
   readonly clock?: Clock;
   /** The chart, or a variant of it (tests). */
   readonly machine?: OperationMachine;
@@ -88,9 +99,11 @@ export interface ExecutorOptions {
    * `replayEvents` of `toolop/testing` tells whether another version of the chart takes the same steps. Must not wait.
    */
   readonly record?: (recorded: RecordedEvent) => void;
+  /** Default: nobody listens. */
   readonly log?: Log;
 }
 
+/** What became of a submission (B4). `existing`: the call node had its operation already, and this is it. */
 export type SubmitAnswer =
   | { readonly kind: 'accepted'; readonly operationId: string; readonly existing: boolean }
   /** Nothing was created (B1). `next` says what can be done. */
@@ -100,8 +113,14 @@ const NEWER_EPOCH =
   'submit from an executor that was started since then; the same call node is the same operation there';
 const notCreated = (reason: string, next: string): SubmitAnswer => ({ kind: 'refused', reason, next });
 
+/**
+ * Makes calls operations, and drives what is due in its ledger. Any number of executors share one, in any processes. Before
+ * `start` it only creates, reads and takes commands.
+ */
 export class Executor {
+  /** What its parts work with, for what is built on an executor: a handle, a promise, a command line. */
   readonly env: Environment;
+  /** New for each executor: it gives signs of life under it, and its own scope is `process:<id>`. */
   readonly processId = randomUUID();
   readonly #scheduler: Scheduler;
   readonly #connections: Connections;
@@ -421,10 +440,18 @@ export class Executor {
     this.#scheduler.nudge();
   }
 
+  /**
+   * Asks for a cancel (B9), recorded before anything is sent. Refused where it is too late or the server has none; what
+   * came of it is said by the receipt.
+   */
   cancel(operationId: string, by = 'caller', reason: string | null = null): Promise<CommandAnswer> {
     return this.#command(operationId, 'cancel.request', () => cancel(this.env, operationId, by, reason));
   }
 
+  /**
+   * Answers a round of questions (B7). Refused for another round or schema, after the deadline, a second time, and where
+   * the reply does not fit.
+   */
   answer(given: {
     readonly operationId: string;
     readonly round: number;
@@ -434,6 +461,7 @@ export class Executor {
     return this.#command(given.operationId, 'input.reply', () => answer(this.env, given));
   }
 
+  /** A human's verdict on an operation that is PARKED; refused for any other, and where it does not fit. `by`: who says so. */
   reconcile(operationId: string, by: string, what: Reconciliation): Promise<CommandAnswer> {
     return this.#command(operationId, `reconcile.${what.verb}`, () => reconcile(this.env, operationId, by, what));
   }

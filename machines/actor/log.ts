@@ -3,11 +3,16 @@ import { EndpointUnavailable } from '../operation-protocol.ts';
 
 /** A structured log line. Never holds arguments, results, credentials or a task id: what an error says stands in it by `wordsOf` only. */
 export interface LogEntry {
+  /** From `warn` on somebody should look. */
   readonly level: 'debug' | 'info' | 'warn' | 'error';
+  /** What happened, for a machine: `ledger.durability`, `event.refused`, `shadow.failed`, ... */
   readonly event: string;
+  /** Absent where it is about no single operation. */
   readonly operationId?: string;
+  /** By event; `why` is in words. */
   readonly detail?: Readonly<Record<string, string | number | boolean | null>>;
 }
+/** Takes one line, at once. It must not throw. */
 export type Log = (entry: LogEntry) => void;
 
 export const silent: Log = () => undefined;

@@ -6,6 +6,7 @@ import { operationsOf } from './operations.ts';
 /** Of so many parked operations the ids are given; of all, the number. */
 const MAX_NAMED = 100;
 
+/** Operations that are not over, each counted once. */
 export interface Counts {
   /** Nothing of this attempt was sent: they wait for their turn, and while creating is switched off. */
   readonly queued: number;
@@ -15,9 +16,11 @@ export interface Counts {
   readonly parked: number;
 }
 
+/** What of a ledger is not over, altogether and by execution epoch (R3). */
 export interface OpenOperations extends Counts {
   /** By the execution epoch they are under, the oldest first. */
   readonly byEpoch: ReadonlyMap<number, Counts>;
+  /** The first hundred, with the `ParkReason` of each. */
   readonly parkedOnes: readonly { readonly operationId: string; readonly reason: string }[];
   /** Written by another version: left alone, and not counted as anything else. */
   readonly unreadable: readonly string[];

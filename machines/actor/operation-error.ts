@@ -18,9 +18,11 @@ export abstract class OperationError extends Error {
 
 /** Nothing was created and nothing was sent (B1). */
 export class CallRefused extends OperationError {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'CallRefused';
   constructor(
     operationId: string,
+    /** The first half of the message; the other is `next`. */
     readonly reason: string,
     next: string,
   ) {
@@ -30,11 +32,13 @@ export class CallRefused extends OperationError {
 
 /** Waiting ended without a terminal state: the operation is parked and a human has to reconcile it. */
 export class OperationParked extends OperationError {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'OperationParked';
   constructor(
     operationId: string,
     /** One of `ParkReason`. */
     readonly reason: string,
+    /** In words of the adapter or the server, up to 4,000 characters; `null`: none came with it. */
     readonly note: string | null,
   ) {
     super(

@@ -22,6 +22,7 @@ export type OperationHandleEvent =
   | { readonly type: 'toolop.over'; readonly outcome: TerminalOutcome }
   | { readonly type: 'toolop.failed'; readonly error: unknown };
 
+/** Where the operation stands, as it is committed. Persisted, it is the operation's id and how the actor ended, if it has. */
 export type OperationLogicSnapshot = Snapshot<TerminalOutcome> & {
   /** `null` until the record exists. */
   readonly operationId: string | null;
@@ -30,6 +31,7 @@ export type OperationLogicSnapshot = Snapshot<TerminalOutcome> & {
   readonly value: unknown;
   readonly context: ToolOperationContext | null;
 };
+/** Takes a `ToolCall` as its input, and `{ type: "cancel", reason? }` as an event; gives a `TerminalOutcome`. */
 export type OperationLogic = ActorLogic<OperationLogicSnapshot, OperationHandleEvent, ToolCall>;
 
 const Persisted = z.looseObject({ operationId: z.string() });
@@ -40,6 +42,10 @@ export interface OperationLogicOptions {
   readonly failWhenParked?: boolean;
 }
 
+/**
+ * The logic to name in `setup({ actors })`. Its actor fails with `CallRefused`, `OperationParked`, `OperationPurged`, or
+ * with what the ledger or a check of the call threw. Stopping it lets go of the operation and cancels nothing (B14).
+ */
 export function createOperationLogic({ executor, failWhenParked = true }: OperationLogicOptions): OperationLogic {
   const waiting = new WeakMap<object, AbortController>();
   const cancels = new WeakMap<object, (reason: string | null) => void>();

@@ -7,6 +7,7 @@ import { OperationPurged } from './purged.ts';
 
 /** A terminal receipt and, where it was released, what the call returned. */
 export interface TerminalOutcome {
+  /** As the ledger has it; there is none without an acceptance (B12). */
   readonly receipt: TerminalReceipt;
   /** `null` unless the receipt says `released` (B12). */
   readonly output: Payload | null;

@@ -4,9 +4,11 @@ import { OperationError } from './operation-error.ts';
 
 /** The operation is over and its receipt was purged: nothing more is known of it than this, and its call is never made again. */
 export class OperationPurged extends OperationError {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'OperationPurged';
   constructor(
     operationId: string,
+    /** How it ended, and when. */
     readonly tombstone: Tombstone,
   ) {
     super(
@@ -17,6 +19,7 @@ export class OperationPurged extends OperationError {
   }
 }
 
+/** A tombstone in one sentence, for a message. */
 export function purgedWords({ terminalState, settledAt, purgedAt, receiptPurgedAt }: Tombstone): string {
   const what =
     receiptPurgedAt === null

@@ -29,7 +29,9 @@ export const Retention = z
   .refine(({ receiptsMs, tombstonesMs }) => longer(receiptsMs, tombstonesMs), {
     message: 'tombstones stay at least as long as the receipts (tombstonesMs >= receiptsMs)',
   });
+/** What the schema of this name gives: every age filled in. */
 export type Retention = z.infer<typeof Retention>;
+/** Records for 30 days; receipts and tombstones for ever. */
 export const DEFAULT_RETENTION: Retention = Retention.parse({});
 
 /** Purges what the policy lets go. Throws a `ZodError` for a policy that is none. */

@@ -4,7 +4,9 @@ import { modeText, type RolloutRules, readRules, ruleOf, sideUnder } from '../ro
 
 /** How a call is to be made. */
 export interface Route {
+  /** Where its operation stands, if it has or gets one. */
   readonly operationId: string;
+  /** Only a call with the side `operation` may be submitted. */
   readonly side: Side;
   /** When the side was recorded, ms of ledger time; `null`: not recorded (it has a record, or there are no rules). */
   readonly recordedAt: number | null;

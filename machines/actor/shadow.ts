@@ -19,6 +19,7 @@ export interface OrdinaryReader<T> {
   readonly thrown: (error: unknown) => OrdinaryOutcome | null;
 }
 
+/** Whether a call has a shadow now, and else why not. That it has none is no failure of the call. */
 export type ShadowAnswer =
   | { readonly kind: 'begun'; readonly operationId: string }
   | { readonly kind: 'none'; readonly reason: string };

@@ -34,6 +34,7 @@ export const gateGuards = {
 const fits = (event: GateEvent, context: Context) =>
   event.type === 'reply' && Object.values(gateGuards).every((guard) => guard(context, event));
 
+/** The chart of one round. Its output is the answer that was taken; `null` where none was. */
 export const approvalGate = setup({
   types: {
     context: {} as Context,

@@ -1,11 +1,16 @@
 import type { InputReply, InputRequest } from '../operation-protocol.ts';
 
-/** One open question, as handed to a human: everything that an answer must be bound to (B7). `deadline`: ms of ledger time. */
+/** One open question, as handed to a human: everything that an answer must be bound to (B7). */
 export interface OpenRound {
+  /** `p<NN>.<sha256>`. */
   readonly operationId: string;
+  /** From 1 for each operation. */
   readonly round: number;
+  /** SHA-256 of the canonical JSON of `request.schema`, hex. */
   readonly schemaDigest: string;
+  /** ms of ledger time; what comes later is refused. */
   readonly deadline: number;
+  /** What to show and how to check it. Several questions of a server are one form with a part for each. */
   readonly request: InputRequest;
   /** The same question may have been answered before: say so. */
   readonly possiblyRepeat: boolean;

@@ -20,6 +20,7 @@ const because = ({ reason }: TerminalReceipt): string => (reason === null ? '' :
 
 /** The tool, or the server in its place, answered with an error. */
 export class ToolFailed extends Over {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'ToolFailed';
   constructor(
     receipt: TerminalReceipt,
@@ -33,6 +34,7 @@ export class ToolFailed extends Over {
 
 /** The server confirmed a cancel. Where `effectReconciliationRequired` is set, something may have happened outside (B10). */
 export class CallCancelled extends Over {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'CallCancelled';
   constructor(receipt: TerminalReceipt) {
     super(receipt, `the call of ${receipt.tool.name} was cancelled`, lookFirst(receipt));
@@ -41,6 +43,7 @@ export class CallCancelled extends Over {
 
 /** Provably never reached the tool: nothing ran. */
 export class NotSubmitted extends Over {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'NotSubmitted';
   constructor(receipt: TerminalReceipt) {
     super(receipt, `the call of ${receipt.tool.name} was not submitted${because(receipt)}`, ANOTHER);
@@ -49,6 +52,7 @@ export class NotSubmitted extends Over {
 
 /** A human ended the operation without knowing what became of it. */
 export class GivenUp extends Over {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'GivenUp';
   constructor(receipt: TerminalReceipt) {
     super(receipt, `the operation ${receipt.operationId} was given up${because(receipt)}`, lookFirst(receipt));
@@ -57,9 +61,11 @@ export class GivenUp extends Over {
 
 /** The call completed, and what it returned is not to be had: an output guard withheld it, or it was purged since then. */
 export class OutputWithheld extends Over {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'OutputWithheld';
   constructor(
     receipt: TerminalReceipt,
+    /** `guard`: it never was released. `purged`: it was, and is gone since. */
     readonly why: 'guard' | 'purged',
   ) {
     const next = why === 'guard' ? 'see the marks in its receipt; the call is not to be made again' : ANOTHER;
@@ -70,9 +76,11 @@ export class OutputWithheld extends Over {
 
 /** The call completed, and what it returned does not fit the schema that the caller gave. */
 export class OutputMismatch extends Over {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'OutputMismatch';
   constructor(
     receipt: TerminalReceipt,
+    /** As it came. */
     readonly output: Payload,
     /** Where it does not fit, in words. */
     readonly issues: readonly string[],

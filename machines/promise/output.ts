@@ -5,6 +5,7 @@ import type { Payload } from '../operation-protocol.ts';
 
 /** Any validator of the Standard Schema interface (zod, valibot, arktype, ...). */
 export interface StandardSchema<T> {
+  /** Version 1 of that interface; of it only `validate` is called. */
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;

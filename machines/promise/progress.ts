@@ -8,6 +8,7 @@ import { owedEffect, stateName } from '../tool-operation/snapshot.ts';
 
 /** One committed step that changed what a caller can see. */
 export interface Progress {
+  /** `p<NN>.<sha256>`. */
   readonly operationId: string;
   /** Of the statechart: `SUBMITTING`, `WORKING`, `INPUT_REQUIRED`, ... */
   readonly state: string;
@@ -15,6 +16,7 @@ export interface Progress {
   readonly status: ServerStatus | null;
   /** What the server said with it. */
   readonly message: string | null;
+  /** `null`: the server has named none. In logs it is treated as a secret. */
   readonly taskId: string | null;
   /** An open question: give it back, answered, to `toolop.answer`. */
   readonly question: OpenRound | null;

@@ -15,6 +15,7 @@ import { CallCancelled, GivenUp, NotSubmitted, OutputMismatch, OutputWithheld, T
 import { type OutputReader, type OutputSchema, outputReader } from './output.ts';
 import { isNews, type Progress, progressOf } from './progress.ts';
 
+/** Of one run, not of the call: another run of the same call node may have others. */
 export interface RunOptions<T> {
   /**
    * What the output has to fit, and its type: checked against the result's `structuredContent` where it has one, else
@@ -27,8 +28,11 @@ export interface RunOptions<T> {
 
 /** A call that completed. */
 export interface Completed<T> {
+  /** `p<NN>.<sha256>`: for an operator, and for `Executor`. */
   readonly operationId: string;
+  /** Of the type that the schema says, or the whole result where none was given. */
   readonly output: T;
+  /** What the outcome rests on (B12). */
   readonly receipt: TerminalReceipt;
 }
 
@@ -37,11 +41,13 @@ export interface Completed<T> {
  * iteration then ends as the promise does, so an error comes out of either.
  */
 export interface Running<T> extends Promise<Completed<T>>, AsyncIterable<Progress> {
+  /** Known at once: also while nothing is created yet. */
   readonly operationId: string;
   /** Asks the server for a cancel: a request (B9). What the call came to is said by the promise. */
   cancel(reason?: string): Promise<CommandAnswer>;
 }
 
+/** Calls as promises: made by `createToolop`. */
 export interface Toolop {
   /**
    * Makes a call, or attaches to the one that its call node made. Rejects with an `OperationError`: `CallRefused`,

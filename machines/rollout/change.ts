@@ -2,7 +2,9 @@
 import type { OperationLedger } from '../operation-ledger.ts';
 import { NO_RULES, type RolloutRule, RolloutRules, readRules, targetOf } from './rules.ts';
 
+/** The rollout rules of a ledger (R1, R2), and whether all of it has them. */
 export interface RolloutView {
+  /** One for each target at most; the most specific one decides: tool, adapter, default. */
   readonly rules: readonly RolloutRule[];
   /** How many changes there were; 0: never any. */
   readonly version: number;

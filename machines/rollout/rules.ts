@@ -14,6 +14,7 @@ const Mode = z.union([z.enum(['off', 'on']), z.strictObject({ percent: z.number(
  */
 const ToolMode = z.union([Mode, z.literal('shadow')]);
 
+/** One rule for one target. `shadow` only for a tool, and only with `effectFree` (R1). */
 export const RolloutRule = z.discriminatedUnion('of', [
   z.strictObject({ of: z.literal('default'), mode: Mode }),
   z.strictObject({ of: z.literal('adapter'), name: z.string().min(1).max(64), mode: Mode }),
@@ -29,6 +30,7 @@ export const RolloutRule = z.discriminatedUnion('of', [
       error: 'a shadow sends a second call, so its tool has to be declared free of effects by the same rule (R1)',
     }),
 ]);
+/** What the schema of this name gives. */
 export type RolloutRule = z.infer<typeof RolloutRule>;
 export type RolloutMode = z.infer<typeof ToolMode>;
 

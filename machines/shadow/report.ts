@@ -3,11 +3,15 @@ import { operationsOf } from '../actor/operations.ts';
 import type { OperationLedger } from '../operation-ledger.ts';
 import { settle } from './comparison.ts';
 
+/** How a ledger of shadows stands. All numbers count calls. */
 export interface ShadowReport {
   /** Calls of which anything is known. */
   readonly calls: number;
+  /** Both sides were there, and could be compared. */
   readonly compared: number;
+  /** In every field. */
   readonly equal: number;
+  /** In one field or more: see `fields`. */
   readonly different: number;
   /** Where they differ, and in how many calls; the most frequent first. */
   readonly fields: readonly { readonly field: string; readonly count: number }[];

@@ -46,6 +46,7 @@ export const ParkReason = z.enum([
   'result-unavailable', // terminal by status, but its result could not be had or verified
   'contradiction', // the server contradicted itself, or an id belongs to something else
 ]);
+/** What the schema of this name gives. */
 export type ParkReason = z.infer<typeof ParkReason>;
 
 /** How this call may be served, as negotiated (B1) and pinned at submission. */
@@ -67,6 +68,7 @@ export const Capabilities = z.strictObject({
   /** The operator has confirmed that the tool has no effects outside (B10). A server's hint is not enough. */
   effectFree: z.boolean(),
 });
+/** What the schema of this name gives. */
 export type Capabilities = z.infer<typeof Capabilities>;
 
 /** Bounds of the waiting (B8), all in ms. */
@@ -84,6 +86,7 @@ export const Policy = z.strictObject({
   inputDeadlineMs: time,
   parkedIntervalMs: time,
 });
+/** What the schema of this name gives. It has no defaults: those are `DEFAULT_POLICY`. */
 export type Policy = z.infer<typeof Policy>;
 
 /** Why the receipt can be believed: which answer of which request. */
@@ -126,6 +129,7 @@ export const InputRound = z.strictObject({
 });
 export type InputRound = z.infer<typeof InputRound>;
 
+/** The record of one call node (B3), strict: what a stored record says is checked by it before it is a snapshot. */
 export const ToolOperationContext = z.strictObject({
   schema: z.literal(RECORD_SCHEMA),
   operationId: id,
@@ -199,4 +203,5 @@ export const ToolOperationContext = z.strictObject({
   /** What was seen and not acted on (late completions, contradictions): for the human and the audit. */
   audit: z.array(Evidence).max(32),
 });
+/** What the schema of this name gives: all that the chart decides by, beside the event. */
 export type ToolOperationContext = z.infer<typeof ToolOperationContext>;

@@ -11,14 +11,23 @@ import type { ResultRef, ServerStatus, TerminalStatus } from './context.ts';
 
 /** What the record said when the effect was issued. */
 export interface Claims {
+  /** Under which it was issued: a fact of an older one is kept as evidence and not applied (F8). */
   readonly executionEpoch: number;
+  /** From 1. */
   readonly attempt: number;
+  /** A passing status from before a cancel is stale. */
   readonly cancelGeneration: number;
+  /** Rises with each answer that is applied and each send: an answer that comes out of order has an old one (F2). */
   readonly pollCursor: number;
+  /** Task ids mean something at their endpoint only (F9). */
   readonly endpointId: string;
+  /** `null`: there was no id yet. */
   readonly taskId: string | null;
+  /** 0 before the first question (B7). */
   readonly inputRound: number;
+  /** Digest of the tool's descriptor, as pinned. */
   readonly toolVersion: string;
+  /** SHA-256 of the canonical JSON of tool and arguments, hex. */
   readonly requestDigest: string;
 }
 
@@ -98,6 +107,10 @@ export type CancelUnsupported = Failure & { readonly type: 'cancel.unsupported' 
 export type CancelUnanswered = Failure & { readonly type: 'cancel.unanswered' };
 export type ServerGone = Failure & { readonly type: 'server.gone' };
 
+/**
+ * What somebody saw, with the claims it was made under. Refused where these do not match: by which guards depends on the
+ * fact (design section 1).
+ */
 export type OperationFact =
   | SubmitAcknowledged
   | SubmitOutcomeSeen
@@ -181,6 +194,7 @@ export type TerminalAccept = Fact & {
   readonly auditResult: ResultRef | null;
 };
 
+/** What somebody wants: a caller, a human, or the executor itself, which takes a step before it does the thing. */
 export type OperationCommand =
   | SubmitBegin
   | SubmitRequeue
@@ -194,6 +208,7 @@ export type OperationCommand =
   | EpochAdopt
   | TerminalAccept;
 
+/** All that the chart listens to. Anything else is dropped before it gets there. */
 export type OperationEvent = OperationFact | OperationCommand;
 export type OperationEventType = OperationEvent['type'];
 

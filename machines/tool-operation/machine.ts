@@ -425,6 +425,10 @@ const oldIdToAsk = {
   actions: ['keepInInbox', 'askNow'],
 } as const;
 
+/**
+ * The chart (B5). Its context is the record, its output the terminal receipt; the executor runs it by pure transitions,
+ * never as an actor.
+ */
 export const toolOperation = fenced.createMachine({
   id: 'toolOperation',
   description: 'One call node, one operation, exactly one accepted terminal state.',

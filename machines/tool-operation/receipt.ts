@@ -7,34 +7,57 @@ import type { Evidence, ResultRef, TerminalStatus, ToolOperationContext } from '
  * Times in ms of ledger time.
  */
 export interface TerminalReceipt {
+  /** Of this form. */
   readonly schema: 'terminalReceipt.v1';
+  /** SHA-256 over the operation id, hex: whoever accepts the operation, and however often, it is the same. */
   readonly receiptId: string;
+  /** `p<NN>.<sha256>` of the call node. */
   readonly operationId: string;
+  /** The ledger's. */
   readonly namespace: string;
+  /** For whom the call was made; `local` where the caller named nobody. */
   readonly principal: string;
+  /** As the caller gave it. */
   readonly callNodeId: string;
+  /** SHA-256 of the canonical JSON of tool and arguments, hex. */
   readonly requestDigest: string;
+  /** `version`: the digest of its descriptor, as pinned. */
   readonly tool: { readonly name: string; readonly version: string };
+  /** The adapter, e.g. `mcp-2025-11-25`. */
   readonly protocol: string;
+  /** `null`: the call never became a task, or its id was never known. */
   readonly taskId: string | null;
+  /** Under which it was accepted (R3). */
   readonly executionEpoch: number;
+  /** The number of the last one, from 1. */
   readonly attempt: number;
+  /** 0: nobody asked for a cancel (B9). */
   readonly cancelGeneration: number;
+  /** `failed` also where the tool reported an error of its own, whatever its protocol calls that. */
   readonly outcome: 'completed' | 'failed' | 'cancelled' | 'not_submitted' | 'given_up';
+  /** `null` also where a human gave the operation up. */
   readonly status: 'completed' | 'failed' | 'cancelled' | null;
+  /** SHA-256 of the result or error, hex; `null` unless the outcome is `completed` or `failed`. */
   readonly resultDigest: string | null;
   /** `result`: what the call returned. `error`: the JSON-RPC error it ended with. */
   readonly resultKind: 'result' | 'error' | null;
+  /** The result says so of itself, or it is a JSON-RPC error. */
   readonly isError: boolean;
+  /** What a cancelled call returned all the same, if that could still be read: for the audit only (B12). */
   readonly auditResultDigest: string | null;
   /** What an output guard decided: `false` means that nothing is released downstream. */
   readonly released: boolean;
+  /** What output guards wrote on it, up to 32; empty where none was asked. */
   readonly marks: readonly string[];
   /** B10: an effect outside may have happened; somebody has to look. */
   readonly effectReconciliationRequired: boolean;
+  /** On what the terminal state rests; `null` where none was observed. */
   readonly evidence: Evidence | null;
+  /** Why nothing was submitted, or why it was given up; `null` otherwise. */
   readonly reason: string | null;
+  /** When the record was made. */
   readonly createdAt: number;
+  /** When the terminal state was seen, which is before it was accepted; `null`: none was. */
   readonly observedAt: number | null;
 }
 

@@ -2,7 +2,7 @@
  * `npm run api`: writes down what each entry point offers, one report each, in `test/package/api`. A change of the public surface is
  * a change of these files, so that it is seen; the test of the package fails where they are not up to date.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -59,6 +59,15 @@ export function report(packageFolder: string, mode: 'compare' | 'write'): readon
     return apiReportChanged ? [name] : [];
   });
 }
+
+/** What entry points offer without a docstring, names and members of them, by the line of their report. */
+export const undocumented = (): readonly string[] =>
+  readdirSync(REPORTS).flatMap((file) => {
+    const lines = readFileSync(join(REPORTS, file), 'utf8').split('\n');
+    return lines.flatMap((line, i) =>
+      /^\s*\/\/.*\(undocumented\)$/.test(line) ? [`${file}:${i + 2}: ${lines[i + 1]?.trim()}`] : [],
+    );
+  });
 
 /** Reports of entry points that are gone. */
 export const leftOver = (): readonly string[] =>

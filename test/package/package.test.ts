@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blocks } from '../docs/pages.ts';
-import { leftOver, report } from './api.ts';
+import { leftOver, report, undocumented } from './api.ts';
 import { buildPackage, entryPoints, manifest, root } from './built.ts';
 
 const run = promisify(execFile);
@@ -103,6 +103,10 @@ describe('the package', { timeout: 180_000 }, () => {
   it('its public surface is the one that is written down: else `npm run api`, and look at the change', () => {
     expect(report(packed, 'compare')).toEqual([]);
     expect(leftOver()).toEqual([]);
+  });
+
+  it('every name of it, and every member of one, has a docstring', () => {
+    expect(undocumented()).toEqual([]);
   });
 });
 

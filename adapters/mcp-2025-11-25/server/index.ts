@@ -28,6 +28,7 @@ export { RedisNotDurable, RedisUnreachable } from '../../mcp/server/connections.
 export type { HalfOptions } from '../../mcp/server/options.ts';
 export type { TaskRun, TaskToolConfig } from './tools.ts';
 
+/** What the half is told by whoever writes the server. */
 export interface Half20251125Options extends HalfOptions {
   /**
    * Whose request this is: from the credentials (`authInfo`) or the headers, never from what the request says of itself.
@@ -36,9 +37,11 @@ export interface Half20251125Options extends HalfOptions {
   readonly principalOf: (request: MessageExtraInfo | undefined) => string;
 }
 
+/** What the official SDK's server of this revision lacks (design section 6). */
 export interface ServersHalf20251125 {
   /** For the options of the server. */
   readonly taskStore: RedisTaskStore;
+  /** For the options of the server, too. A question stands in it until it is answered, whoever is connected. */
   readonly taskMessageQueue: RedisTaskMessageQueue;
   /** To be merged into what the server declares. */
   readonly capabilities: ServerCapabilities;
@@ -57,9 +60,17 @@ export interface ServersHalf20251125 {
   ready(): Promise<void>;
   /** Looks after the tasks of dead processes now; it also happens by itself. Answers how many there were. */
   reap(): Promise<number>;
+  /**
+   * Stops looking after tasks, and leaves Redis. Work that goes on here cannot end its task any more: another process looks
+   * after that when this one counts as dead.
+   */
   close(): Promise<void>;
 }
 
+/**
+ * Makes the half of one server. Throws a `TypeError` that names each option that cannot be used; of a Redis that cannot be
+ * used, `ready` tells.
+ */
 export function serversHalf20251125(options: Half20251125Options): ServersHalf20251125 {
   const settings = halfSettings(options);
   demandPrincipalOf(options.principalOf);

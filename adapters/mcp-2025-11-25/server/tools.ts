@@ -24,11 +24,17 @@ import type { ServerStore } from '../../mcp/server/store.ts';
 import type { LiveRun, Workers } from '../../mcp/server/workers.ts';
 import { askRequestor } from './questions.ts';
 
+/** What the SDK's `registerToolTask` is told of a tool, and what becomes of its tasks when their process dies. */
 export interface TaskToolConfig<Shape extends ZodRawShapeCompat> {
+  /** For people. */
   readonly title?: string;
+  /** For the model that chooses a tool. */
   readonly description?: string;
+  /** Fields of the arguments, as zod schemas: checked before the work begins, also when it begins anew. */
   readonly inputSchema: Shape;
+  /** Of `structuredContent`, as zod schemas: published, for clients to check by. */
   readonly outputSchema?: ZodRawShapeCompat | AnySchema;
+  /** Hints such as `readOnlyHint`: published, and nothing is decided by them here. */
   readonly annotations?: ToolAnnotations;
   /** Default `optional`. */
   readonly taskSupport?: 'optional' | 'required';
@@ -38,6 +44,7 @@ export interface TaskToolConfig<Shape extends ZodRawShapeCompat> {
 
 /** What a tool knows of the task that it works on. */
 export interface TaskRun {
+  /** The id that the client has. */
   readonly taskId: string;
   /** 1, and more when a process died over it. */
   readonly run: number;
@@ -45,6 +52,7 @@ export interface TaskRun {
   readonly signal: AbortSignal;
   /** Asks the person behind the requestor. The question outlives connections and, of a resumable tool, this process. */
   elicit(params: Omit<ElicitRequestFormParams, 'mode' | 'task' | '_meta'>): Promise<ElicitResult>;
+  /** Says how far it is: the task's `statusMessage`, until the next one. */
   progress(message: string): Promise<void>;
 }
 

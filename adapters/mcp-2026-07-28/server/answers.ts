@@ -6,7 +6,9 @@ import { compileSchema } from '../../mcp/schema.ts';
 
 /** How a question is asked: a request of the protocol that goes to the client, without an id. */
 export interface InputQuestion {
+  /** Answers are checked of an elicitation only. */
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
+  /** Of that request: of an elicitation `message` and `requestedSchema`. */
   readonly params?: { readonly [key: string]: Json };
 }
 

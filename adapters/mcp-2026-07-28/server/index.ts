@@ -20,6 +20,7 @@ export type { HalfOptions } from '../../mcp/server/options.ts';
 export type { InputQuestion } from './answers.ts';
 export type { CallContext, ToolConfig } from './tool.ts';
 
+/** What the half is told by whoever writes the server. */
 export interface Half20260728Options extends HalfOptions {
   /**
    * Whose request this is: from the credentials or the headers, never from what the request says of itself. A task is
@@ -28,6 +29,7 @@ export interface Half20260728Options extends HalfOptions {
   readonly principalOf: (context: ServerContext) => string;
 }
 
+/** The tools of a server of this revision, and their tasks (design section 6). */
 export interface ServersHalf20260728 {
   /** For the options of the server: what `server/discover` declares. */
   readonly capabilities: ServerCapabilities;
@@ -42,9 +44,17 @@ export interface ServersHalf20260728 {
   ready(): Promise<void>;
   /** Looks after the tasks of dead processes now; it also happens by itself. Answers how many there were. */
   reap(): Promise<number>;
+  /**
+   * Stops looking after tasks, and leaves Redis. Work that goes on here cannot end its task any more: another process looks
+   * after that when this one counts as dead.
+   */
   close(): Promise<void>;
 }
 
+/**
+ * Makes the half of one server. Throws a `TypeError` that names each option that cannot be used; of a Redis that cannot be
+ * used, `ready` tells.
+ */
 export function serversHalf20260728(options: Half20260728Options): ServersHalf20260728 {
   const settings = halfSettings(options);
   demandPrincipalOf(options.principalOf);

@@ -16,22 +16,32 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Asks the person behind the client. A key is good for one question in the life of a task, over all of its runs. */
   ask(key: string, question: InputQuestion): Promise<Json>;
+  /**
+   * Says how far it is: the task's `statusMessage`, until the next one. Of a call that is answered at once nobody hears it.
+   */
   progress(message: string): Promise<void>;
 }
 
+/** How a tool is published, and how its calls run. */
 export interface ToolConfig {
+  /** For people. */
   readonly title?: string;
+  /** For the model that chooses a tool. */
   readonly description?: string;
   /** JSON Schema of the arguments; they are checked before anything is made. */
   readonly inputSchema: { readonly type: 'object'; readonly [key: string]: Json };
+  /** JSON Schema of `structuredContent`: published, for clients to check by. */
   readonly outputSchema?: { readonly type: 'object'; readonly [key: string]: Json };
+  /** Hints such as `readOnlyHint`: published, and nothing is decided by them here. */
   readonly annotations?: ToolAnnotations;
   /**
    * `forbidden`: always answered at once. `optional`: a task, unless the client cannot take one. `required`: a client
    * that cannot take one is refused. Default `optional`.
    */
   readonly taskSupport?: 'forbidden' | 'optional' | 'required';
+  /** How long a task lives from its creation, ms; no longer than the half's `maxTtlMs`. Default: its `defaultTtlMs`. */
   readonly ttlMs?: number;
+  /** How often clients are told to ask, ms. Default: the half's. */
   readonly pollIntervalMs?: number;
   /** May its work begin anew after the process that did it died? Its questions are not asked twice. Default `false`. */
   readonly resumable?: boolean;

@@ -2,11 +2,13 @@ import { Redis } from 'ioredis';
 
 /** A Redis server that may forget what it acknowledged cannot say "never created". */
 export class RedisNotDurable extends Error {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'RedisNotDurable';
 }
 
 /** Redis did not answer. */
 export class RedisUnreachable extends Error {
+  /** For logs, and for code that cannot use `instanceof`. */
   override readonly name = 'RedisUnreachable';
 }
 
