@@ -26,4 +26,12 @@ export const isOurName = ({ host }: IncomingHttpHeaders, server: Server): boolea
 export const isOurOrigin = ({ host, origin }: IncomingHttpHeaders): boolean =>
   origin === undefined || origin === `http://${host}`;
 
+/** A program, which names no origin, or a page that a server on this machine served. */
+export function isLoopbackOrigin({ origin }: IncomingHttpHeaders): boolean {
+  if (origin === undefined) return true;
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  return /^https?:$/.test(protocol) && ['localhost', HOST, '[::1]'].includes(hostname);
+}
+
 const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0;
