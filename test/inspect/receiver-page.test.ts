@@ -1,7 +1,10 @@
 /** The page of the programs that send, in a real browser, with a real program and with what no honest one sends. */
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toolop } from '../cli/command.ts';
 import { barriers, type Closers, lookWith, startBrowser } from '../support/browser.ts';
+import { startRig } from '../support/rig.ts';
+import { startScriptedServer } from '../support/scripted-server.ts';
 import { frames, useReceiver } from './stage.ts';
 
 const HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">\u202e';
@@ -18,7 +21,7 @@ afterAll(async () => {
   for (const close of closers.reverse()) await close().catch(() => undefined);
 });
 const look = (url: string, options?: BrowserContextOptions) => lookWith(browser, closers, url, options);
-const lit = (key: string) => `.box.lit > .box-name [data-state="${key}"]`;
+const lit = (key: string) => `.state-box.lit > .state-name [data-state="${key}"]`;
 
 describe('the page of the programs that send', { timeout: 90_000 }, () => {
   it('is there before them, draws each actor under who made it, and lights the active states live', async () => {
@@ -68,8 +71,26 @@ describe('the page of the programs that send', { timeout: 90_000 }, () => {
     await page.getByRole('link', { name: 'price' }).click();
     await page.getByRole('region', { name: 'Output' }).getByText('"cents": 4200').waitFor();
     expect(await page.locator('.stands').textContent()).toContain('done');
-    expect(await page.locator('.box').count()).toBe(0);
+    expect(await page.locator('.state-box').count()).toBe(0);
     await app.end();
+  });
+
+  it('toolop run --inspect ADDRESS is shown in it, with the chart that is drawn already', async () => {
+    const [rig, server] = await Promise.all([startRig('embedded'), startScriptedServer()]);
+    closers.push(
+      () => rig.close(),
+      () => server.stop(),
+    );
+    const receiver = await stage.receiver();
+    const ledger = ['--ledger', rig.address, '--namespace', 'test', '--inspect', receiver.socket];
+    const call = ['--tool', 'work', '--args', '{"script":{"ms":50,"pollInterval":20}}', '--url', server.url];
+    expect((await toolop(['run', ...ledger, ...call])).code).toBe(0);
+    const { page, complaints } = await look(receiver.url);
+    await page.getByRole('link', { name: 'toolOperation' }).click();
+    await page.locator('svg [data-state="ACCEPTED"].lit').waitFor();
+    expect(await page.locator('svg [data-state="SUBMITTING"].walked').count()).toBe(1);
+    expect(await page.locator('.state-box').count()).toBe(0);
+    expect(complaints).toEqual([]);
   });
 
   it('is walked with the keyboard: to the search, to an actor, and back', async () => {
@@ -123,7 +144,7 @@ describe('the page of the programs that send', { timeout: 90_000 }, () => {
     await page.locator('.log li').waitFor();
     const closed = page.locator('details:not([open]) > summary');
     while ((await closed.count()) > 0) await closed.first().click();
-    await page.locator('.box.lit .box.lit').waitFor();
+    await page.locator('.state-box.lit .state-box.lit').waitFor();
     expect(await width()).toBeLessThanOrEqual(360);
     expect(await page.locator('.title').textContent()).toContain('<img src=x');
     expect(await page.evaluate('window.hacked')).toBeUndefined();

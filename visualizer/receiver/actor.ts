@@ -2,6 +2,7 @@
 import { litOf, readDefinition } from './definition.ts';
 import type { Frame, Snapshot } from './frame.ts';
 import { Log } from './log.ts';
+import { isOperation } from './own.ts';
 import { clip, jsonText, stateText } from './text.ts';
 import type { ActorRow, ActorStatus, ActorView, StateView } from './view.ts';
 
@@ -20,6 +21,7 @@ export class Actor {
   #name: string;
   #state = '';
   #machine: StateView | null = null;
+  #drawn = false;
   #definitionBytes = 0;
   #missing: string | null = 'its definition did not come: the program began to send after it had made this actor';
   #lit: readonly number[] = [];
@@ -68,7 +70,7 @@ export class Actor {
     return {
       ...this.row(parent),
       ...{ program, connected, since },
-      ...{ definition: this.#machine, missing: this.#missing, lit: this.#lit, tags: this.#tags },
+      ...{ definition: this.#machine, missing: this.#missing, drawn: this.#drawn, lit: this.#lit, tags: this.#tags },
       ...this.#texts,
       ...{ log: log.steps, dropped: log.dropped },
     };
@@ -79,6 +81,7 @@ export class Actor {
   #define(definition: string | null): void {
     const read = definition === null ? { machine: null } : readDefinition(definition);
     this.#machine = 'machine' in read ? read.machine : null;
+    this.#drawn = isOperation(this.#machine);
     this.#missing = 'problem' in read ? read.problem : null;
     // The boxes take several times the room of the text that they were read from.
     this.#definitionBytes = this.#machine === null ? 0 : 6 * (definition?.length ?? 0);

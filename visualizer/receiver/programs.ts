@@ -26,7 +26,7 @@ export function admitPrograms(received: Received, said: (words: string) => void)
   return {
     upgrade(request, socket, head) {
       const { headers, url } = request;
-      if (url !== '/') return refuseUpgrade(socket, '404 Not Found');
+      if (url?.split('?', 1)[0] !== '/') return refuseUpgrade(socket, '404 Not Found');
       if (!isLoopbackOrigin(headers)) return refuseUpgrade(socket, '403 Forbidden');
       if (sockets.clients.size >= MAX_CONNECTED) return refuseUpgrade(socket, '503 Service Unavailable');
       sockets.handleUpgrade(request, socket, head, (sender) => {

@@ -70,6 +70,8 @@ export interface ActorView extends ActorRow {
   /** The machine; `null`: it is none, or `missing` says why it is not known. */
   readonly definition: StateView | null;
   readonly missing: string | null;
+  /** The definition is that of an operation, whose chart the page has. */
+  readonly drawn: boolean;
   /** Active states, by `at`. */
   readonly lit: readonly number[];
   readonly tags: readonly string[];

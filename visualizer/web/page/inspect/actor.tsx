@@ -1,6 +1,7 @@
 /** One actor: where it stands in its machine, what it holds, and what happened. */
 import { useEffect, useRef } from 'preact/hooks';
-import type { ActorView, ReceivedView } from '../../../receiver/view.ts';
+import type { ActorView, ReceivedView, StepView } from '../../../receiver/view.ts';
+import { Chart } from '../chart.tsx';
 import { moment } from '../time.ts';
 import { Available } from './available.tsx';
 import { Log } from './log.tsx';
@@ -41,7 +42,8 @@ export function ActorScreen({ view, limits }: ActorProps) {
         <p class="notice">Its program has disconnected: this is the last that it told, and nothing is known since.</p>
       )}
       {missing === null ? null : <p class="notice">Not drawn: {missing}.</p>}
-      {definition === null ? null : <Machine machine={definition} lit={view.lit} />}
+      {view.drawn ? <Chart view={{ state, timeline: walkOf(view.log) }} /> : null}
+      {definition === null || view.drawn ? null : <Machine machine={definition} lit={view.lit} />}
       {definition === null || status !== 'active' || !connected ? null : (
         <Available machine={definition} lit={view.lit} />
       )}
@@ -51,6 +53,12 @@ export function ActorScreen({ view, limits }: ActorProps) {
       <Log view={view} most={limits.steps} />
     </article>
   );
+}
+
+/** The way through the states, as far as it is kept. */
+function walkOf(log: readonly StepView[]) {
+  const states = log.flatMap(({ state }) => (state === null ? [] : [state]));
+  return states.map((to, index) => ({ from: states[index - 1] ?? '', to, refused: null }));
 }
 
 interface PartProps {

@@ -11,7 +11,7 @@ export function Machine({ machine, lit }: MachineProps) {
   return (
     <section class="panel" aria-labelledby="machine">
       <h3 id="machine">Where it stands</h3>
-      <ul class="boxes">
+      <ul class="state-boxes">
         <Box state={machine} lit={new Set(lit)} />
       </ul>
     </section>
@@ -23,19 +23,19 @@ function Box({ state, lit }: { readonly state: StateView; readonly lit: Readonly
   const isLit = lit.has(at);
   const words = [kind === 'atomic' || kind === 'compound' ? '' : kind, initial ? 'initial' : ''].filter(Boolean);
   return (
-    <li class={`box ${kind}${isLit ? ' lit' : ''}`}>
-      <p class="box-name">
+    <li class={`state-box ${kind}${isLit ? ' lit' : ''}`}>
+      <p class="state-name">
         <bdi data-state={key}>{key}</bdi>
         {isLit ? <span class="hidden">, active</span> : null}
-        {words.length === 0 ? null : <span class="box-kind"> {words.join(', ')}</span>}
+        {words.length === 0 ? null : <span class="state-kind"> {words.join(', ')}</span>}
       </p>
       {description === null ? null : (
         <p class="about">
           <bdi>{description}</bdi>
         </p>
       )}
-      {notes.map((note) => (
-        <p class="about" key={note}>
+      {notes.map((note, index) => (
+        <p class="about" key={index}>
           <bdi>{note}</bdi>
         </p>
       ))}
@@ -47,7 +47,7 @@ function Box({ state, lit }: { readonly state: StateView; readonly lit: Readonly
         </ul>
       )}
       {states.length === 0 ? null : (
-        <ul class="boxes" aria-label="States inside">
+        <ul class="state-boxes" aria-label="States inside">
           {states.map((inner) => (
             <Box key={inner.at} state={inner} lit={lit} />
           ))}
