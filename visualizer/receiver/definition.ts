@@ -144,8 +144,9 @@ export function litOf(machine: StateView, value: unknown): number[] {
   const walk = ({ states }: StateView, part: unknown): void => {
     const inner: readonly (readonly [string, unknown])[] =
       typeof part === 'string' ? [[part, {}]] : Object.entries((part ?? {}) as object);
+    const named = new Map(states.map((state) => [state.key, state]));
     for (const [key, next] of inner) {
-      const state = states.find((each) => each.key === clip(key, MAX_WORDS));
+      const state = named.get(clip(key, MAX_WORDS));
       if (!state) continue;
       lit.push(state.at);
       walk(state, next);
