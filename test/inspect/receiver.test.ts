@@ -204,6 +204,21 @@ describe('memory', { timeout: 60_000 }, () => {
     expect(view.actor?.dropped).toBe(100);
   });
 
+  it('holds so much of one machine, and says that there is more', () => {
+    const received = new Received();
+    const named = (count: number, what: unknown) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, what]));
+    const text = frames.actor('wide', {
+      definition: JSON.stringify({ on: named(5_000, 'n0'), states: named(5_000, {}) }),
+    });
+    const read = readFrame(text, text.length);
+    if ('frame' in read) received.take(received.join(null), read.frame);
+    const machine = received.view(1).actor?.definition;
+    expect(machine?.states.length).toBeLessThanOrEqual(2_000);
+    expect(machine?.transitions.length).toBeLessThanOrEqual(200);
+    expect(machine?.notes).toEqual(['more states than are drawn', 'more transitions than are drawn']);
+  });
+
   it('holds so many bytes, whatever is sent', () => {
     const bytes = 2 * 1024 ** 2;
     const received = new Received({ bytes });

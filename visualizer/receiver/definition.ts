@@ -5,6 +5,8 @@ import type { StateKind, StateView, TransitionView } from './view.ts';
 
 export const MAX_DEFINITION = 512 * 1024;
 const MAX_STATES = 2_000;
+/** Of one state. */
+const MAX_TRANSITIONS = 200;
 const MAX_DEPTH = 40;
 const MAX_WORDS = 300;
 /** The senders of the inspector put these in the place of what lies too deep. */
@@ -72,14 +74,19 @@ class Reading {
     );
     // Senders sort the names: what is left to tell is where it begins, and where it ends.
     states.sort((one, other) => placeOf(one) - placeOf(other));
-    const notes = [...notesOf(config), ...(states.length < inner.length ? ['more states than are drawn'] : [])];
+    const transitions = transitionsOf(config);
+    const notes = [
+      ...notesOf(config),
+      ...(states.length < inner.length ? ['more states than are drawn'] : []),
+      ...(transitions.length > MAX_TRANSITIONS ? ['more transitions than are drawn'] : []),
+    ];
     return {
       ...{ at, initial, states },
       key: clip(depth === 0 ? (config.id ?? '(machine)') : key, MAX_WORDS),
       kind: config.type ?? kindOf(states),
       description: config.description ?? null,
       notes: isCut ? ['too deep: the program did not send it (serializationDepthLimit)'] : notes,
-      transitions: transitionsOf(config),
+      transitions: transitions.slice(0, MAX_TRANSITIONS),
     };
   }
 }
