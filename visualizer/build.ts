@@ -4,7 +4,7 @@ import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compiler } from './compiler.ts';
-import { writePage } from './web/page-build.ts';
+import { writePages } from './web/page-build.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(root, process.argv[2] ?? 'dist');
@@ -21,5 +21,5 @@ if (status !== 0) process.exit(status ?? 1);
 for (const scripts of [join('persistence', 'scripts'), join('adapters', 'mcp', 'server', 'scripts')]) {
   cpSync(join(root, scripts), join(dist, scripts), { recursive: true });
 }
-await writePage(join(dist, 'visualizer', 'web', 'page'));
+await writePages(join(dist, 'visualizer', 'web', 'page'));
 chmodSync(join(dist, 'visualizer', 'cli', 'main.js'), 0o755);

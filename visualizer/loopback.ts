@@ -26,4 +26,15 @@ export const isOurName = ({ host }: IncomingHttpHeaders, server: Server): boolea
 export const isOurOrigin = ({ host, origin }: IncomingHttpHeaders): boolean =>
   origin === undefined || origin === `http://${host}`;
 
+/** A host name of an address on this machine. */
+export const isLoopback = (hostname: string): boolean => ['localhost', HOST, '[::1]'].includes(hostname);
+
+/** A program, which names no origin, or a page that a server on this machine served. */
+export function isLoopbackOrigin({ origin }: IncomingHttpHeaders): boolean {
+  if (origin === undefined) return true;
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  return /^https?:$/.test(protocol) && isLoopback(hostname);
+}
+
 const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0;

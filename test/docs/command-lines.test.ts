@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { program } from '../kit/program.ts';
 import { blocks, root } from './pages.ts';
 
 const run = promisify(execFile);
@@ -11,13 +12,13 @@ const lines = blocks
   .flatMap(({ at, code }) => code.split('\n').map((line) => ({ at, line: line.replace(/\s+#.*$/, '').trim() })))
   .filter(({ line }) => line.startsWith('toolop '));
 
-const program = join(root, 'visualizer/cli/main.ts');
+const command = program(join(root, 'visualizer/cli/main.ts'));
 const helps = new Map<string, Promise<string>>();
 const helpOf = (words: readonly string[]): Promise<string> => {
   const key = words.join(' ');
   const asked =
     helps.get(key) ??
-    run(process.execPath, ['--import', 'tsx', program, ...words, '--help'], { cwd: root }).then(({ stdout }) => stdout);
+    run(process.execPath, [...command, ...words, '--help'], { cwd: root }).then(({ stdout }) => stdout);
   helps.set(key, asked);
   return asked;
 };

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import WebSocket from 'ws';
+import WebSocket, { WebSocketServer } from 'ws';
 import { Inspection } from '../../visualizer/inspect/inspection.ts';
 import { toolop } from '../cli/command.ts';
 import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
@@ -44,7 +44,7 @@ async function inspected(full: boolean) {
   const executor = await rig.executor();
   const failures: unknown[] = [];
   const inspection = await Inspection.open({
-    ...{ ledger: executor.env.ledger, port: 0, full },
+    ...{ ledger: executor.env.ledger, at: 0, full },
     failed: (error) => failures.push(error),
   });
   closers.push(() => inspection.close());
@@ -101,7 +101,9 @@ describe('a followed operation in the Stately inspector', { timeout: 60_000 }, (
     closers.push(() => taken.close());
     const { port } = taken.address() as { readonly port: number };
     const ledger = await rig.ledger();
-    await expect(Inspection.open({ ledger, port, full: false, failed: () => undefined })).rejects.toThrow('EADDRINUSE');
+    await expect(Inspection.open({ ledger, at: port, full: false, failed: () => undefined })).rejects.toThrow(
+      'EADDRINUSE',
+    );
   });
 
   it('toolop run --inspect says where it is shown, and ends as without', async () => {
@@ -114,4 +116,48 @@ describe('a followed operation in the Stately inspector', { timeout: 60_000 }, (
       .map((line) => JSON.parse(line) as unknown);
     expect(lines).toContainEqual({ type: 'inspector', url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/) });
   });
+
+  it('an address where nothing receives, or that is not on this machine, is said before anything is sent', async () => {
+    const run = (address: string) =>
+      toolop(['run', '--ledger', rig.address, '--inspect', address, '--tool', 'work', '--url', server.url]);
+    const { port } = await freePort();
+    const nobody = await run(`ws://127.0.0.1:${port}`);
+    expect(nobody.code).toBe(2);
+    expect(nobody.stderr).toContain('nothing receives at ws://127.0.0.1');
+    expect(nobody.stderr).toContain('toolop inspect');
+    for (const address of ['ws://attacker.example', 'http://127.0.0.1:8080', 'ws:']) {
+      const refused = await run(address);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain('an address on this machine');
+    }
+  });
+
+  it('a receiver that goes away in the middle disturbs nothing', async () => {
+    const sockets = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+    await once(sockets, 'listening');
+    closers.push(() => sockets.close());
+    sockets.on('connection', (socket) => socket.once('message', () => socket.terminate()));
+    const { port } = sockets.address() as { readonly port: number };
+    const executor = await rig.executor();
+    const failures: unknown[] = [];
+    const inspection = await Inspection.open({
+      ...{ ledger: executor.env.ledger, at: `ws://127.0.0.1:${port}`, full: false },
+      failed: (error) => failures.push(error),
+    });
+    const operationId = await accepted(executor, workCall(server.endpoint, { ms: 100, pollInterval: 20 }));
+    for await (const opened of executor.follow(operationId)) inspection.tell(opened);
+    await eventually(async () => failures.length === 1);
+    await inspection.close();
+    expect(String(failures[0])).toContain('has ended');
+    expect((await executor.wait(operationId)).receipt.outcome).toBe('completed');
+  });
 });
+
+async function freePort(): Promise<{ readonly port: number }> {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address() as { readonly port: number };
+  taken.close();
+  await once(taken, 'close');
+  return address;
+}

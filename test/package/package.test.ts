@@ -1,8 +1,10 @@
 /** The package as a user gets it: packed, installed into an empty project, imported, compiled against, and run. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blocks } from '../docs/pages.ts';
@@ -61,6 +63,24 @@ describe('the package', { timeout: 180_000 }, () => {
     writeFileSync(join(project, 'ledger.js'), code);
     expect(await said(process.execPath, ['ledger.js'], project)).toBe('[]\n');
     await said(bin, ['list', '--ledger', 'ledger.db', '--namespace', 'default', '--json'], project);
+  });
+
+  it('the pages of the command are in it: nothing is built where it is installed', async () => {
+    const bin = join(project, 'node_modules', '.bin', 'toolop');
+    for (const args of [['inspect'], ['web', '--ledger', 'ledger.db']]) {
+      const command = spawn(bin, [...args, '--port', '0', '--json'], {
+        cwd: project,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      try {
+        const [line] = (await once(createInterface({ input: command.stdout }), 'line')) as [string];
+        const { url } = JSON.parse(line) as { readonly url: string };
+        for (const part of ['', 'page.js', 'page.css']) expect((await fetch(`${url}${part}`)).status).toBe(200);
+      } finally {
+        command.kill('SIGINT');
+      }
+      expect(await once(command, 'exit')).toEqual([0, null]);
+    }
   });
 
   it('types resolve, as the tool for that sees it, for those who import modules', async () => {

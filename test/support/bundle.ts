@@ -20,6 +20,7 @@ const PROGRAMS = [
   'test/kit/wire/main.ts',
   'test/persistence/writer.ts',
   'test/chaos/worker.ts',
+  'test/inspect/app.ts',
   'test/gates/field/main.ts',
   'test/gates/g1/walker.ts',
   'test/servers-half/server-2025.ts',

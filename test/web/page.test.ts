@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { claimsOf } from '../../machines/actor/facts.ts';
+import { barriers } from '../support/browser.ts';
 import { accepted, LEDGERS, until, workCall } from '../support/rig.ts';
-import { barriers, useWeb } from './stage.ts';
+import { useWeb } from './stage.ts';
 
 const HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">\u202e';
 const LONG = 'w'.repeat(400);

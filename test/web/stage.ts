@@ -1,12 +1,10 @@
 /** A ledger with an executor, a scripted server, the page on it, and a browser that looks at it. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import type { Executor, OperationLedger } from '../../machines/index.ts';
 import { type OpenSite, openSite } from '../../visualizer/web/site.ts';
 import { type ScriptedServer, startScriptedServer } from '../kit/servers/mcp-2025-11-25.ts';
-import { startBrowser } from '../support/browser.ts';
+import { type Closers, type Looking, lookWith, startBrowser } from '../support/browser.ts';
 import { type LedgerKind, NAMESPACE, type Rig, startRig } from '../support/rig.ts';
 
 export interface WebStage {
@@ -19,15 +17,9 @@ export interface WebStage {
   look(url: string, options?: BrowserContextOptions): Promise<Looking>;
 }
 
-export interface Looking {
-  readonly page: Page;
-  readonly requests: readonly string[];
-  readonly complaints: readonly string[];
-}
-
 export function useWeb(kind: LedgerKind): () => WebStage {
   let stage: WebStage | null = null;
-  const closers: (() => Promise<unknown>)[] = [];
+  const closers: Closers = [];
   beforeAll(async () => {
     const rig = await startRig(kind);
     closers.push(() => rig.close());
@@ -55,17 +47,7 @@ export function useWeb(kind: LedgerKind): () => WebStage {
         closers.push(() => site.close());
         return site;
       },
-      async look(url, options = {}) {
-        const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-        closers.push(() => context.close());
-        const page = await context.newPage();
-        const [requests, complaints]: [string[], string[]] = [[], []];
-        page.on('request', (request) => requests.push(request.url()));
-        page.on('pageerror', (error) => complaints.push(error.message));
-        page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-        await page.goto(url);
-        return { page, requests, complaints };
-      },
+      look: (url, options) => lookWith(browser, closers, url, options),
     };
   }, 60_000);
   afterAll(async () => {
@@ -75,27 +57,4 @@ export function useWeb(kind: LedgerKind): () => WebStage {
     if (!stage) throw new Error('the stage is set before the tests of its file run');
     return stage;
   };
-}
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Finding {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
-
-/** Serious and critical findings of axe on a page, as `rule: element`. Run beside the page's own scripts, which its policy allows no others. */
-export async function barriers(page: Page): Promise<readonly string[]> {
-  const session = await page.context().newCDPSession(page);
-  const { frameTree } = await session.send('Page.getFrameTree');
-  const world = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id });
-  const contextId = world.executionContextId;
-  await session.send('Runtime.evaluate', { contextId, expression: `${AXE};0` });
-  const expression = 'axe.run(document).then(({ violations }) => JSON.stringify(violations))';
-  const ran = await session.send('Runtime.evaluate', { contextId, expression, awaitPromise: true });
-  const found = JSON.parse(String(ran.result.value)) as readonly Finding[];
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 120)}`));
 }

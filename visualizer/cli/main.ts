@@ -11,6 +11,7 @@ import { addCreation, addEpoch } from './commands/epoch.ts';
 import { addExport } from './commands/export.ts';
 import { finisher } from './commands/finish.ts';
 import { addHistory } from './commands/history.ts';
+import { addInspect } from './commands/inspect.ts';
 import { addList } from './commands/list.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addPurge } from './commands/purge.ts';
@@ -65,6 +66,7 @@ for (const add of [
   addExport,
   addChart,
   addWeb,
+  addInspect,
 ])
   add(program, finish);
 for (const command of program.commands.flatMap((each) => [each, ...each.commands])) {

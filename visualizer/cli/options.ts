@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { jsonProblem } from '../../machines/digest.ts';
 import type { Endpoint } from '../../machines/index.ts';
 import { usage } from './failure.ts';
-import { portNumber } from './ports.ts';
+import { inspectTarget } from './ports.ts';
 
 export const DEFAULT_LEDGER = '.toolop/ledger.db';
 const DEFAULT_HISTORY = '.toolop/history.json';
@@ -12,8 +12,8 @@ export const DEFAULT_PRINCIPAL = 'local';
 
 /** Of the commands that follow an operation. */
 export interface InspectOptions {
-  /** `true`: any port that is free. */
-  readonly inspect?: number | true;
+  /** A port for a bridge, `true`: any that is free; an address: of a receiver that is there. */
+  readonly inspect?: number | string | true;
   readonly inspectContext?: 'counters' | 'full';
 }
 
@@ -45,7 +45,11 @@ export function withCommonOptions(command: Command): Command {
 
 export function withInspectOptions(command: Command): Command {
   return command
-    .option('--inspect [port]', 'show it in the Stately inspector, by a bridge on this machine', portNumber)
+    .option(
+      '--inspect [port|address]',
+      'show it in the Stately inspector, by a bridge on this machine, or in `toolop inspect`, by its ws:// address',
+      inspectTarget,
+    )
     .addOption(
       new Option(
         '--inspect-context <what>',

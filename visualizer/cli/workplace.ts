@@ -4,7 +4,6 @@ import { userInfo } from 'node:os';
 import { mcp20251125 } from '../../adapters/mcp-2025-11-25/index.ts';
 import { mcp20260728 } from '../../adapters/mcp-2026-07-28/index.ts';
 import { synchronous } from '../../adapters/sync/index.ts';
-import { wordsOf } from '../../machines/actor/log.ts';
 import {
   Executor,
   type OperationLedger,
@@ -13,13 +12,13 @@ import {
   systemClock,
 } from '../../machines/index.ts';
 import { openLedger, publicAddress } from '../../persistence/index.ts';
-import { Inspection } from '../inspect/inspection.ts';
+import type { Inspection } from '../inspect/inspection.ts';
 import { ExitCode } from './exit-codes.ts';
 import { asFailure, CliFailure, usage } from './failure.ts';
+import { inspectionOf } from './inspected.ts';
 import { LastWords } from './last-words.ts';
 import { type CommonOptions, DEFAULT_LEDGER, historyFileOf, isFile } from './options.ts';
 import type { Output } from './output.ts';
-import { portTrouble } from './ports.ts';
 import { shellWord, shortId } from './text.ts';
 
 /** How long a command waits for a store that does not answer, ms: to be opened, and for a step that only asks. */
@@ -117,25 +116,6 @@ export async function atWork(
     }
     await ledger.close().catch(() => undefined);
     await stopped;
-  }
-}
-
-async function inspectionOf(
-  { inspect, inspectContext }: CommonOptions,
-  output: Output,
-  ledger: OperationLedger,
-): Promise<Inspection | null> {
-  if (inspect === undefined) return null;
-  const port = inspect === true ? 0 : inspect;
-  const failed = (error: unknown) =>
-    output.log({ level: 'warn', event: 'inspector.failed', detail: { why: wordsOf(error) } });
-  try {
-    const inspection = await Inspection.open({ ledger, port, full: inspectContext === 'full', failed });
-    output.emit({ type: 'inspector', url: inspection.url });
-    output.say(`inspector: ${inspection.url} (the viewer is loaded from stately.ai once you open it)`);
-    return inspection;
-  } catch (error) {
-    throw portTrouble(error, port);
   }
 }
 

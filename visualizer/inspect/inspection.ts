@@ -2,6 +2,7 @@
 import type { Opened } from '../../machines/actor/store.ts';
 import { type OperationLedger, systemClock } from '../../machines/index.ts';
 import { type Bridge, openBridge } from './bridge.ts';
+import { openFeed } from './feed.ts';
 import { OperationStream } from './stream.ts';
 
 /** How long the last step may take to be shown, ms. */
@@ -9,8 +10,8 @@ const LAST_MS = 1_000;
 
 export interface InspectionOptions {
   readonly ledger: OperationLedger;
-  /** 0: any that is free. */
-  readonly port: number;
+  /** A port for viewers, 0: any that is free; or the address of a receiver. */
+  readonly at: number | string;
   /** Arguments stay out of the record; ids, addresses and the words of servers do not: they are sent only then. */
   readonly full: boolean;
   readonly failed: (error: unknown) => void;
@@ -27,9 +28,10 @@ export class Inspection {
     this.#stream = new OperationStream((frame) => bridge.send(frame), options.full);
   }
 
-  /** Rejects with the error of `listen` where the port is in use. */
+  /** Rejects with the error of `listen` where the port is in use, or where nothing receives. */
   static async open(options: InspectionOptions): Promise<Inspection> {
-    return new Inspection(await openBridge(options.port), options);
+    const { at, failed } = options;
+    return new Inspection(await (typeof at === 'number' ? openBridge(at) : openFeed(at, failed)), options);
   }
 
   get url(): string {

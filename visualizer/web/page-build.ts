@@ -1,16 +1,18 @@
-/** Makes the page out of its sources: one script, one style, one drawing. */
+/** Makes each page out of its sources: one script, one style, and the drawing that they share. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { chartCss, chartSvg } from '../chart/svg.ts';
-import type { PageFiles } from './page-files.ts';
+import type { PageFiles, PageName } from './page-files.ts';
 
 const source = (name: string): string => fileURLToPath(new URL(`./page/${name}`, import.meta.url));
 
-export async function buildPage(): Promise<PageFiles> {
+const ENTRIES: Readonly<Record<PageName, string>> = { page: 'main.tsx', inspect: 'inspect/main.tsx' };
+
+export async function buildPage(name: PageName = 'page'): Promise<PageFiles> {
   const { outputFiles } = await build({
-    entryPoints: { page: source('main.tsx') },
+    entryPoints: { [name]: source(ENTRIES[name]) },
     bundle: true,
     write: false,
     outdir: source('.'),
@@ -28,10 +30,12 @@ export async function buildPage(): Promise<PageFiles> {
 }
 
 /** Beside the compiled modules, where `page-files.ts` looks. */
-export async function writePage(directory: string): Promise<void> {
-  const { script, style, chart } = await buildPage();
+export async function writePages(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
-  for (const [name, text] of Object.entries({ 'page.js': script, 'page.css': style, 'chart.svg': chart })) {
-    writeFileSync(join(directory, name), text);
+  for (const name of Object.keys(ENTRIES) as PageName[]) {
+    const { script, style, chart } = await buildPage(name);
+    for (const [file, text] of Object.entries({ [`${name}.js`]: script, [`${name}.css`]: style, 'chart.svg': chart })) {
+      writeFileSync(join(directory, file), text);
+    }
   }
 }

@@ -11,10 +11,13 @@ export interface PageFiles {
 
 const built = (name: string): string => fileURLToPath(new URL(`./page/${name}`, import.meta.url));
 
-export async function pageFiles(): Promise<PageFiles> {
-  if (!existsSync(built('page.js'))) return (await import('./page-build.ts')).buildPage();
-  const [script = '', style = '', chart = ''] = ['page.js', 'page.css', 'chart.svg'].map((name) =>
-    readFileSync(built(name), 'utf8'),
+/** `page`: the ledger's; `inspect`: of the programs that send. */
+export type PageName = 'page' | 'inspect';
+
+export async function pageFiles(name: PageName = 'page'): Promise<PageFiles> {
+  if (!existsSync(built('page.js'))) return (await import('./page-build.ts')).buildPage(name);
+  const [script = '', style = '', chart = ''] = [`${name}.js`, `${name}.css`, 'chart.svg'].map((file) =>
+    readFileSync(built(file), 'utf8'),
   );
   return { script, style, chart };
 }
@@ -29,8 +32,20 @@ const LINKED: PageParts = {
   script: '<script type="module" src="page.js"></script>',
 };
 
+const NO_SCRIPT =
+  'This page needs JavaScript. The same is told by <code>toolop list</code> and <code>toolop show</code>.';
+
+export function pageHtml(files: Pick<PageFiles, 'chart'>, setup: PageSetup, parts: PageParts = LINKED): string {
+  return documentHtml(files, setup, NO_SCRIPT, parts);
+}
+
 /** The document. `setup` holds words of others: in it they can end nothing. */
-export function pageHtml({ chart }: Pick<PageFiles, 'chart'>, setup: PageSetup, parts: PageParts = LINKED): string {
+export function documentHtml(
+  { chart }: Pick<PageFiles, 'chart'>,
+  setup: object,
+  noScript: string,
+  parts: PageParts = LINKED,
+): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -43,7 +58,7 @@ ${parts.style}
 </head>
 <body>
 <div id="app"></div>
-<noscript>This page needs JavaScript. The same is told by <code>toolop list</code> and <code>toolop show</code>.</noscript>
+<noscript>${noScript}</noscript>
 <template id="chart">${chart}</template>
 <script type="application/json" id="setup">${JSON.stringify(setup).replaceAll('<', '\\u003c')}</script>
 ${parts.script}

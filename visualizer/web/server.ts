@@ -4,6 +4,7 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { closeHere, isOurName, isOurOrigin, listenHere } from '../loopback.ts';
 
 /** What the page may do: nothing but talk to where it came from. */
@@ -47,8 +48,11 @@ export interface Door {
   close(): Promise<void>;
 }
 
-/** Rejects with the error of `listen` where the port is in use. */
-export async function openDoor(port: number, route: (asked: Asked) => Promise<void>): Promise<Door> {
+/** A request for a WebSocket, asked for under a name of ours. */
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** Rejects with the error of `listen` where the port is in use. Without `upgrade` there are no WebSockets. */
+export async function openDoor(port: number, route: (asked: Asked) => Promise<void>, upgrade?: Upgrade): Promise<Door> {
   const token = randomBytes(24).toString('base64url');
   const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000 }, (request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
@@ -60,6 +64,12 @@ export async function openDoor(port: number, route: (asked: Asked) => Promise<vo
     });
   });
   server.maxConnections = 256;
+  if (upgrade) {
+    server.on('upgrade', (request, socket, head) => {
+      if (isOurName(request.headers, server)) upgrade(request, socket, head);
+      else refuseUpgrade(socket, '403 Forbidden');
+    });
+  }
   const url = `${await listenHere(server, port)}/${token}/`;
   return { url, token, close: async () => closeHere(server) };
 }
@@ -71,7 +81,7 @@ function admit(request: IncomingMessage, response: ServerResponse, token: string
   const url = new URL(request.url ?? '/', `http://${headers.host}`);
   const [, given = '', ...rest] = url.pathname.split('/');
   if (!same(given, token)) {
-    return refuse(response, 403, 'the address is incomplete: open the one that `toolop web` printed, token and all');
+    return refuse(response, 403, 'the address is incomplete: open the one that was printed, token and all');
   }
   const path = rest.join('/');
   const site = headers['sec-fetch-site'];
@@ -100,6 +110,11 @@ export function refuse(response: ServerResponse, status: number, error: string):
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
   response.end(JSON.stringify({ error }));
   return null;
+}
+
+export function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
 
 /** Reads a body of JSON. `null`: it was refused. */

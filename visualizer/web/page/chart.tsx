@@ -3,7 +3,10 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { OperationView, StepView } from '../../view/schema.ts';
 import { topOf } from './state.tsx';
 
-export function Chart({ view }: { readonly view: OperationView }) {
+type Step = Pick<StepView, 'from' | 'to' | 'refused'>;
+type Walked = Pick<OperationView, 'state'> & { readonly timeline: readonly Step[] };
+
+export function Chart({ view }: { readonly view: Walked }) {
   const place = useRef<HTMLElement>(null);
   const { state, timeline } = view;
   const steps = timeline.length;
@@ -38,7 +41,7 @@ export function Chart({ view }: { readonly view: OperationView }) {
   );
 }
 
-const pathOf = (timeline: readonly StepView[]): readonly string[] =>
+const pathOf = (timeline: readonly Step[]): readonly string[] =>
   timeline.filter(({ from, to }) => from !== to).map(({ to }) => to);
 
 /** `WORKING.polling` is also lit by the box around it. */
@@ -56,7 +59,7 @@ function light(box: HTMLElement, state: string): void {
   }
 }
 
-function walk(box: HTMLElement, timeline: readonly StepView[]): void {
+function walk(box: HTMLElement, timeline: readonly Step[]): void {
   const been = timeline.flatMap(({ from, to }) => [from, to]).filter(Boolean);
   const refusing = timeline.filter(({ refused }) => refused !== null).map(({ to }) => to);
   const moves = timeline.filter(({ from, refused }) => from !== '' && refused === null);

@@ -8,7 +8,7 @@ const MOVES: Readonly<Record<string, (at: number, last: number) => number>> = {
   End: (_, last) => last,
 };
 
-export function useListKeys(table: { readonly current: HTMLTableElement | null }): void {
+export function useListKeys(list: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
@@ -20,7 +20,7 @@ export function useListKeys(table: { readonly current: HTMLTableElement | null }
         return;
       }
       const move = MOVES[event.key];
-      const links = [...(table.current?.querySelectorAll<HTMLAnchorElement>('a.open') ?? [])];
+      const links = [...(list.current?.querySelectorAll<HTMLAnchorElement>('a.open') ?? [])];
       if (!move || links.length === 0) return;
       const at = links.indexOf(target as HTMLAnchorElement);
       // In a field only the way down leads to the rows; elsewhere Home and End are the page's.
@@ -30,5 +30,5 @@ export function useListKeys(table: { readonly current: HTMLTableElement | null }
     };
     document.addEventListener('keydown', pressed);
     return () => document.removeEventListener('keydown', pressed);
-  }, [table]);
+  }, [list]);
 }

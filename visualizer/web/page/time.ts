@@ -34,6 +34,12 @@ export function moment(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** `12:00:03.250`, where the day is known. */
+export function clock(at: number): string {
+  const date = new Date(at);
+  return `${moment(at).slice(-8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
 export function until(at: number | null, now: number): string {
   if (at === null) return '–';
   return at <= now ? 'now' : `in ${duration(at - now)}`;
