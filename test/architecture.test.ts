@@ -100,6 +100,15 @@ it('nobody knows the visualizer, or the tests', () => {
   expect(show(known)).toEqual([]);
 });
 
+it('the ledger contract knows the interface of a ledger, and no ledger', () => {
+  const contract = imports.filter(({ from }) => from.startsWith('test/kit/ledger-contract/'));
+  const foreign = contract.filter(
+    ({ to }) => !to.startsWith('test/kit/ledger-contract/') && to !== 'machines/operation-ledger.ts',
+  );
+  expect(contract.length).toBeGreaterThan(30);
+  expect(show(foreign)).toEqual([]);
+});
+
 it('every import of ours leads to a file', () => {
   expect(show(imports.filter(({ to }) => isOurs(to) && !files.includes(to)))).toEqual([]);
 });
