@@ -39,7 +39,7 @@ function verbsOf(ledger: OperationLedger): readonly Verb[] {
 }
 
 it('a right ledger passes the whole suite, run by another runner; no verb of it is left out', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const verbs = new Set<string>();
   const asked = new Set<string>();
@@ -64,7 +64,7 @@ it('a right ledger passes the whole suite, run by another runner; no verb of it 
 describe('the suite fails where', () => {
   it.each(FAULTS.map((fault) => [fault.name, fault] as const))(
     '%s',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (_, { part, seenBy, plant }) => {
       const { passed, failed } = await onFile(plant, [part]);
       // Failed because something was expected otherwise, not because the ledger could not be used.

@@ -1,5 +1,5 @@
 /** A test runner of a few lines: what the public suite asks of one, and no more. */
-import type { Expect, Framework } from '../kit/ledger-contract/index.ts';
+import type { Expect, TestFramework } from '../kit/ledger-contract/index.ts';
 
 type Body = () => Promise<void>;
 
@@ -14,7 +14,7 @@ export interface Ran {
  * @param parts names of the inner `describe`s to run; absent: all
  */
 export async function runSuite(
-  suite: (framework: Framework) => void,
+  suite: (framework: TestFramework) => void,
   expect: Expect,
   parts?: readonly string[],
 ): Promise<Ran> {

@@ -1,10 +1,10 @@
 /** What every topic of the suite works with: a ledger with nothing in it, and a clock that only the test moves. */
 import type { LedgerKind, OperationLedger, StoredRecord } from '../../../machines/operation-ledger.ts';
-import type { Framework } from './framework.ts';
+import type { TestFramework } from './framework.ts';
 import { NAMESPACE, newOperation, type StepChange, step } from './steps.ts';
 
 /** How the suite wants a ledger to be opened. What `toolop/persistence` has under the same name means the same there. */
-export interface OpenOptions {
+export interface LedgerUnderTestOptions {
   /** Separates the call nodes of unrelated programs that share a store: any text of 1 to 200 characters. */
   readonly namespace: string;
   /** ms. The ledger takes every time from here: of leases, due times, permits and retention. */
@@ -25,7 +25,7 @@ export interface LedgerUnderTest {
    * Opens a ledger on the one store of this run, and makes its namespace where there is none yet. Called several times in a test,
    * as by several processes; the suite closes what it opened.
    */
-  open(options: OpenOptions): Promise<OperationLedger>;
+  open(options: LedgerUnderTestOptions): Promise<OperationLedger>;
   /** Empties the store, of every namespace. Called before each test, when no ledger is open. */
   clear(): Promise<void>;
   /** After the last test. */
@@ -38,14 +38,14 @@ interface ClaimSeen {
   readonly epochOver?: number;
 }
 
-export interface Bench extends Framework {
+export interface Bench extends TestFramework {
   /** Of three partitions, and new for each test. */
   readonly ledger: OperationLedger;
   now(): number;
   /** Moves the clock, ms. */
   pass(ms: number): void;
   /** Another ledger on the same store, as of another process. */
-  open(options?: Partial<OpenOptions>): Promise<OperationLedger>;
+  open(options?: Partial<LedgerUnderTestOptions>): Promise<OperationLedger>;
   /** A new operation, due since long ago; answers its id. */
   create(change?: StepChange, target?: OperationLedger): Promise<string>;
   /** Claims for a second what is due. */
@@ -55,7 +55,7 @@ export interface Bench extends Framework {
 const START = 1_800_000_000_000;
 
 /** Registers what comes before and after each test of the surrounding `describe`. */
-export function setUp(framework: Framework, start: () => Promise<LedgerUnderTest>): Bench {
+export function setUp(framework: TestFramework, start: () => Promise<LedgerUnderTest>): Bench {
   const { describe, it, beforeAll, afterAll, beforeEach, afterEach, expect } = framework;
   let under: LedgerUnderTest | undefined;
   let ledger: OperationLedger;
@@ -108,7 +108,7 @@ export function setUp(framework: Framework, start: () => Promise<LedgerUnderTest
 
 /** Asks again until it is so: news of a ledger may be late, or lost. */
 export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const until = Date.now() + 4000;
+  const until = Date.now() + 10_000;
   while (!(await isSo())) {
     if (Date.now() > until) throw new Error(`waited in vain for this: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

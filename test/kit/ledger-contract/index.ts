@@ -18,7 +18,7 @@ import { createTopic } from './create.ts';
 import { creatingTopic } from './creating.ts';
 import { dueTopic } from './due.ts';
 import { epochTopic } from './epoch.ts';
-import type { Framework } from './framework.ts';
+import type { TestFramework } from './framework.ts';
 import { historyTopic } from './history.ts';
 import { identityTopic } from './identity.ts';
 import { layoutsTopic } from './layouts.ts';
@@ -35,8 +35,8 @@ import { sidesTopic } from './sides.ts';
 import { switchesTopic } from './switches.ts';
 import { vitalsTopic } from './vitals.ts';
 
-export type { LedgerUnderTest, OpenOptions } from './bench.ts';
-export type { Checks, Expect, Expectation, Framework } from './framework.ts';
+export type { LedgerUnderTest, LedgerUnderTestOptions } from './bench.ts';
+export type { Checks, Expect, Expectation, TestFramework } from './framework.ts';
 
 const TOPICS: readonly ((bench: Bench) => void)[] = [
   identityTopic,
@@ -82,7 +82,7 @@ const TOPICS: readonly ((bench: Bench) => void)[] = [
  * @param name of the store
  * @param start called once, before the first test
  */
-export function ledgerContract(framework: Framework, name: string, start: () => Promise<LedgerUnderTest>): void {
+export function ledgerContract(framework: TestFramework, name: string, start: () => Promise<LedgerUnderTest>): void {
   framework.describe(`ledger on ${name}`, () => {
     const bench = setUp(framework, start);
     for (const topic of TOPICS) topic(bench);
