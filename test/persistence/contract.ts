@@ -18,6 +18,7 @@ import { Store } from '../../persistence/store.ts';
 import { Switches } from '../../persistence/switches.ts';
 import type { Lent } from './lent.ts';
 import { oldRecordsContract } from './old-records.ts';
+import { overviewContract } from './overview.ts';
 import { recordsContract } from './records.ts';
 import { retentionContract } from './retention.ts';
 import { acceptStep, fields, NAMESPACE, newOperation, recordOf, step, unique, withLine } from './steps.ts';
@@ -1873,6 +1874,7 @@ export function ledgerContract(name: string, start: () => Promise<StoreUnderTest
       },
       open,
     });
+    overviewContract(lent);
     recordsContract(lent);
     oldRecordsContract(lent);
     retentionContract(lent);
