@@ -26,6 +26,7 @@ import { leasesTopic } from './leases.ts';
 import { listTopic } from './list.ts';
 import { openingTopic } from './opening.ts';
 import { outboxTopic } from './outbox.ts';
+import { overviewTopic } from './overview.ts';
 import { processesTopic } from './processes.ts';
 import { retentionTopic } from './retention.ts';
 import { rolloutTopic } from './rollout.ts';
@@ -49,6 +50,7 @@ const TOPICS: readonly ((bench: Bench) => void)[] = [
   outboxTopic,
   auditTopic,
   listTopic,
+  overviewTopic,
   switchesTopic,
   rolloutTopic,
   sidesTopic,

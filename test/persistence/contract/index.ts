@@ -18,6 +18,7 @@ import { listInStore } from './list.ts';
 import { oldRecordsInStore } from './old-records.ts';
 import { openingInStore } from './opening.ts';
 import { outboxInStore } from './outbox.ts';
+import { overviewInStore } from './overview.ts';
 import { processesInStore } from './processes.ts';
 import { recordsInStore } from './records.ts';
 import { retentionInStore } from './retention.ts';
@@ -46,6 +47,7 @@ const PARTS: readonly ((bench: StoreBench) => void)[] = [
   historyInStore,
   processesInStore,
   sharedFactsInStore,
+  overviewInStore,
   recordsInStore,
   oldRecordsInStore,
   retentionInStore,

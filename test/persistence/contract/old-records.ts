@@ -90,6 +90,16 @@ export function oldRecordsInStore(bench: StoreBench): void {
       expect(await ledger.audit()).toEqual([]);
     });
 
+    it('a list shows it as any other', async () => {
+      const { ledger } = bench;
+      const operationId = await old();
+      const { snapshot, state, dueAt } = (await ledger.load(operationId)) ?? expect.fail();
+      expect(await ledger.summaries([{ operationId, revision: null }])).toMatchObject([
+        { kind: 'summary', summary: { operationId, revision: '1', state, snapshot, dueAt } },
+      ]);
+      expect(await ledger.summaries([{ operationId, revision: '1' }])).toEqual([{ kind: 'known', dueAt }]);
+    });
+
     it('a lease leaves what it says as it was', async () => {
       const { ledger, now } = bench;
       const operationId = await old();
