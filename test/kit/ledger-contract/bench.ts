@@ -15,6 +15,8 @@ export interface LedgerUnderTestOptions {
   readonly partitions?: number;
   /** How long a step is sent again before its outcome is reported as unknown, ms. */
   readonly definiteWithinMs?: number;
+  /** Largest snapshot that a step may write, bytes. Absent: your own limit, 64 KiB at least. */
+  readonly maxSnapshotBytes?: number;
   /** Largest payload that a step may write, bytes. Absent: your own limit, 64 KiB at least. */
   readonly maxPayloadBytes?: number;
 }

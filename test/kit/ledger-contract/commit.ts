@@ -78,6 +78,14 @@ export function commitTopic(bench: Bench): void {
       expect(await ledger.readHistory(missing, { refused: true })).toEqual([]);
     });
 
+    it('leaves a record in its scope, whatever a step says', async () => {
+      const { ledger } = bench;
+      const operationId = await create();
+      const moved = { ...step(operationId, { scope: 'process:1' }), expectedRevision: '1' };
+      await ledger.commit(moved).catch(() => 'refused');
+      expect(await ledger.load(operationId)).toMatchObject({ scope: 'endpoint:e' });
+    });
+
     it('lets one of eight win', async () => {
       const { ledger } = bench;
       const operationId = await create();

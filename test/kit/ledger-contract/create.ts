@@ -63,12 +63,14 @@ export function createTopic(bench: Bench): void {
       expect((await claim('a')).claimed).toEqual([]);
     });
 
-    it('refuses a payload above its limit, and writes nothing of that step', async () => {
-      const small = await open({ maxPayloadBytes: 10 });
+    it('refuses a snapshot or a payload above its limit, and writes nothing of that step', async () => {
+      const small = await open({ maxSnapshotBytes: 100, maxPayloadBytes: 10 });
       expect(small.maxPayloadBytes).toBe(10);
       const operationId = newOperation(small);
+      const snapshot = JSON.stringify('x'.repeat(99));
+      await expect(small.create(step(operationId, { snapshot }), null)).rejects.toThrow(RangeError);
       const payloads = [{ digest: 'd', text: 'x'.repeat(11) }];
-      await expect(small.create(step(operationId, { payloads }), null)).rejects.toThrow();
+      await expect(small.create(step(operationId, { payloads }), null)).rejects.toThrow(RangeError);
       expect(await small.load(operationId)).toBeNull();
     });
   });

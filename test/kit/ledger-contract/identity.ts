@@ -1,6 +1,6 @@
 /** Where the operation of a call node stands (B3). */
 import type { Bench } from './bench.ts';
-import { NAMESPACE, newOperation } from './steps.ts';
+import { NAMESPACE, newOperation, step } from './steps.ts';
 
 export function identityTopic(bench: Bench): void {
   const { describe, it, expect } = bench;
@@ -18,12 +18,16 @@ export function identityTopic(bench: Bench): void {
 
     it('carries its partition, and what is no operation of this ledger has none', async () => {
       const { ledger } = bench;
-      const partitions = Array.from({ length: 40 }, () => ledger.partitionOf(newOperation(ledger)));
-      for (const partition of partitions) expect([0, 1, 2]).toContain(partition);
-      expect(new Set(partitions).size).toBe(3);
+      const ids = Array.from({ length: 40 }, () => newOperation(ledger));
+      for (const id of ids) {
+        expect(id).toMatch(/^p\d{2,}\.[0-9a-f]{64}$/);
+        expect(ledger.partitionOf(id)).toBe(Number(id.slice(1, id.indexOf('.'))));
+      }
+      expect(new Set(ids.map((id) => ledger.partitionOf(id)))).toEqual(new Set([0, 1, 2]));
       expect(ledger.partitionOf('nonsense')).toBeNull();
       expect(ledger.partitionOf('')).toBeNull();
-      await expect(ledger.load('nonsense')).rejects.toThrow();
+      await expect(ledger.load('nonsense')).rejects.toThrow(RangeError);
+      await expect(ledger.commit({ ...step('nonsense'), expectedRevision: '1' })).rejects.toThrow(RangeError);
     });
   });
 }

@@ -17,6 +17,7 @@ export function listTopic(bench: Bench): void {
         cursor = page.cursor;
       } while (cursor !== null);
       expect(seen.sort()).toEqual(all.sort());
+      await expect(ledger.list({ limit: 1, cursor: 'x' })).rejects.toThrow(RangeError);
     });
   });
 }

@@ -1,4 +1,5 @@
 /** Operations that are over, and their purge: what the tests of retention begin with. */
+import { createHash } from 'node:crypto';
 import type { RetentionPolicy } from '../../../machines/operation-ledger.ts';
 import type { Bench } from './bench.ts';
 import { acceptStep, newOperation, step } from './steps.ts';
@@ -8,6 +9,8 @@ export const RECORDS: RetentionPolicy = { recordsMs: HOUR, receiptsMs: null, tom
 export const RECEIPTS: RetentionPolicy = { recordsMs: HOUR, receiptsMs: 2 * HOUR, tombstonesMs: null };
 export const ALL: RetentionPolicy = { recordsMs: HOUR, receiptsMs: 2 * HOUR, tombstonesMs: 3 * HOUR };
 export const PAYLOAD = { digest: 'b'.repeat(64), text: '"a payload"' };
+
+export const digestOf = (receipt: string): string => createHash('sha256').update(receipt, 'utf8').digest('hex');
 
 export function overIn(bench: Bench) {
   const { expect } = bench;
