@@ -379,6 +379,13 @@ export interface OperationSummary {
   readonly snapshot: string;
 }
 
+/** Of an operation that a list shows. */
+export type SummaryAnswer =
+  | { readonly kind: 'summary'; readonly summary: OperationSummary }
+  /** It is at the revision that the asker knows. */
+  | { readonly kind: 'known'; readonly dueAt: number | null }
+  | { readonly kind: 'none' };
+
 /**
  * The operations of a namespace, with their receipts and ready rows (design section 4). Whatever reads or writes an operation
  * refuses, with a `RangeError`, an id that names none of its partitions.
@@ -480,6 +487,22 @@ export interface OperationLedger {
     readonly cursor?: string;
     readonly limit: number;
   }): Promise<{ readonly operations: readonly OperationSummary[]; readonly cursor: string | null }>;
+
+  /** How many operations there are. Costs one step per partition, whatever it holds. */
+  operationCount(): Promise<number>;
+  /** The ids of the operations of a partition, page by page, the newest first. */
+  newest(ask: {
+    readonly partition: number;
+    readonly cursor?: string;
+    readonly limit: number;
+  }): Promise<{ readonly operationIds: readonly string[]; readonly cursor: string | null }>;
+  /**
+   * Many records in one step per partition, in the order that they are asked for, for a list; `revision`: what the asker has seen
+   * of it, so that nothing is opened again that did not change. One that cannot be opened throws when somebody reads its snapshot.
+   */
+  summaries(
+    asked: readonly { readonly operationId: string; readonly revision: string | null }[],
+  ): Promise<readonly SummaryAnswer[]>;
 
   /** A process says that it counts as alive for so long, and which scopes it serves. Answers who is alive, itself included. */
   heartbeat(processId: string, ms: number, scopes?: readonly string[]): Promise<readonly LiveProcess[]>;

@@ -8,6 +8,8 @@ export interface Place {
   readonly operationId: string;
 }
 export const BEGINNING: Place = { score: '-inf', operationId: '' };
+/** Where the newest is the first. */
+export const END: Place = { score: '+inf', operationId: '' };
 
 export interface IndexPage {
   readonly operationIds: readonly string[];
@@ -20,8 +22,9 @@ export async function indexPage(
   partition: PartitionKeys,
   from: Place,
   limit: number,
+  order: 'oldest' | 'newest' = 'oldest',
 ): Promise<IndexPage> {
-  const args = [from.score, from.operationId, String(limit)];
+  const args = [from.score, from.operationId, String(limit), order === 'newest' ? order : ''];
   const rows = pairs(await store.read(texts, { script: 'list', keys: [partition.operations], args }));
   const last = rows.at(-1);
   const next = last === undefined || rows.length < limit ? null : { operationId: last[0], score: last[1] };
@@ -39,4 +42,16 @@ export async function* indexPages(
     if (page.operationIds.length > 0) yield page.operationIds;
     from = page.next;
   }
+}
+
+export const cursorOf = (partition: number, { score, operationId }: Place): string =>
+  `${partition}:${score}:${operationId}`;
+
+/** @throws RangeError it is none of these */
+export function parseCursor(cursor: string): [partition: number, place: Place] {
+  const [, partition, score, operationId] = /^(\d+):([^:]+):(.*)$/.exec(cursor) ?? [];
+  if (partition === undefined || score === undefined || operationId === undefined) {
+    throw new RangeError(`"${cursor}" is no cursor of this list`);
+  }
+  return [Number(partition), { score, operationId }];
 }

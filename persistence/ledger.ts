@@ -12,12 +12,13 @@ import { audit } from './audit.ts';
 import { Comparisons } from './comparisons.ts';
 import { Gathered } from './gathered.ts';
 import { Histories } from './histories.ts';
-import { BEGINNING, indexPage, type Place } from './index-pages.ts';
+import { BEGINNING, cursorOf, indexPage, parseCursor } from './index-pages.ts';
 import { type PartitionKeys, partitionName } from './keys.ts';
 import { Leases } from './leases.ts';
 import { Migrations } from './migrations.ts';
 import { historyOf, noteRefused } from './operation-history.ts';
 import { Outbox } from './outbox.ts';
+import { newestIn, operationCount, summariesOf } from './overview.ts';
 import { unpack } from './packing.ts';
 import { Processes } from './processes.ts';
 import { payloadTag } from './record-form.ts';
@@ -154,7 +155,7 @@ export class ScriptLedger implements OperationLedger {
   async list(
     ask: Parameters<OperationLedger['list']>[0],
   ): Promise<{ readonly operations: readonly OperationSummary[]; readonly cursor: string | null }> {
-    let [number, place] = parseCursor(ask.cursor);
+    let [number, place] = ask.cursor === undefined ? [0, BEGINNING] : parseCursor(ask.cursor);
     const operations: OperationSummary[] = [];
     for (; number < this.#store.partitions.length; number += 1, place = BEGINNING) {
       const wanted = ask.limit - operations.length;
@@ -167,6 +168,18 @@ export class ScriptLedger implements OperationLedger {
       if (next !== null) return { operations, cursor: cursorOf(number, next) };
     }
     return { operations, cursor: null };
+  }
+
+  operationCount(): Promise<number> {
+    return operationCount(this.#store);
+  }
+
+  newest(...[ask]: Parameters<OperationLedger['newest']>): ReturnType<OperationLedger['newest']> {
+    return newestIn(this.#store, ask);
+  }
+
+  summaries(...[asked]: Parameters<OperationLedger['summaries']>): ReturnType<OperationLedger['summaries']> {
+    return summariesOf(this.#store, asked);
   }
 
   heartbeat(...args: Parameters<OperationLedger['heartbeat']>): ReturnType<OperationLedger['heartbeat']> {
@@ -337,15 +350,4 @@ export class ScriptLedger implements OperationLedger {
   #readField(key: string, field: string): Promise<string | null> {
     return this.#store.read(optionalText, { script: 'read', keys: [key], args: [field] });
   }
-}
-
-const cursorOf = (partition: number, { score, operationId }: Place): string => `${partition}:${score}:${operationId}`;
-
-function parseCursor(cursor: string | undefined): [partition: number, place: Place] {
-  if (cursor === undefined) return [0, BEGINNING];
-  const [, partition, score, operationId] = /^(\d+):([^:]+):(.*)$/.exec(cursor) ?? [];
-  if (partition === undefined || score === undefined || operationId === undefined) {
-    throw new RangeError(`"${cursor}" is no cursor of this list`);
-  }
-  return [Number(partition), { score, operationId }];
 }

@@ -39,6 +39,15 @@ export function toRecord(operationId: string, fields: z.output<typeof recordFiel
   return withBody({ operationId, revision, scope, dueAt, lease }, body, state);
 }
 
+/** rev, due; body and state of a hash, where the record is not as it is known. */
+export const summaryRows = z.array(
+  z.union([
+    z.tuple([]),
+    z.tuple([digits, optionalMilliseconds]),
+    z.tuple([digits, optionalMilliseconds, storedText, text]),
+  ]),
+);
+
 export const loaded = z.union([z.tuple([]), z.tuple([tombstone]), recordFields]);
 export const adapterState = z.enum(['active', 'draining', 'disabled']);
 export const side = z.enum(['operation', 'ordinary', 'shadow']);

@@ -39,6 +39,7 @@ export const scriptNames = [
   'renew',
   'replace',
   'rollout',
+  'rows',
   'scopes',
   'side',
   'sizes',

@@ -113,6 +113,16 @@ it('what the package ships of the tests knows no other test, no test runner, and
   expect(show(foreign)).toEqual([]);
 });
 
+it('the ledger contract knows the interface of a ledger, and no ledger', () => {
+  const contract = imports.filter(({ from }) => from.startsWith('test/kit/ledger-contract/'));
+  const foreign = contract.filter(
+    ({ to }) => isOurs(to) && !to.startsWith('test/kit/ledger-contract/') && to !== 'machines/operation-ledger.ts',
+  );
+  expect(contract.length).toBeGreaterThan(30);
+  expect(show(foreign)).toEqual([]);
+  expect(new Set(contract.filter(({ to }) => !isOurs(to)).map(({ to }) => to))).toEqual(new Set(['node:crypto']));
+});
+
 it('every import of ours leads to a file', () => {
   expect(show(imports.filter(({ to }) => isOurs(to) && !files.includes(to)))).toEqual([]);
 });

@@ -55,6 +55,9 @@ export function createCommands(db: Database.Database): CallCommand {
   const range = all(
     'SELECT member, score FROM zset WHERE key = ? AND score BETWEEN ? AND ? ORDER BY score, member LIMIT ? OFFSET ?',
   );
+  const rangeBackwards = all(
+    'SELECT member, score FROM zset WHERE key = ? AND score BETWEEN ? AND ? ORDER BY score DESC, member DESC LIMIT ? OFFSET ?',
+  );
 
   const get = (key: Buffer, name: Buffer): CommandReply => (field(key, name) as Buffer | undefined) ?? null;
 
@@ -87,15 +90,11 @@ export function createCommands(db: Database.Database): CallCommand {
     UNLINK: ([key]) => removeFields(bytesOf(key)),
     ZADD: ([key, at, member]) => setScore(bytesOf(key), bytesOf(member), numberOf(at)),
     ZCARD: ([key]) => size(bytesOf(key)) as number,
-    ZRANGEBYSCORE: ([key, min, max, ...options]) => {
-      const words = options.map(String);
-      const limit = words.indexOf('LIMIT');
-      const [offset, count] = limit === -1 ? [0, -1] : [Number(words[limit + 1]), Number(words[limit + 2])];
-      const rows = range(bytesOf(key), numberOf(min), numberOf(max), count, offset);
-      if (!words.includes('WITHSCORES')) return rows.map((row) => row[0] as Buffer);
-      return rows.flatMap(([member, at]) => [member as Buffer, Buffer.from(String(at))]);
-    },
+    ZRANGEBYSCORE: ([key, min, max, ...options]) =>
+      membersOf(options, (count, offset) => range(bytesOf(key), numberOf(min), numberOf(max), count, offset)),
     ZREM: ([key, member]) => removeMember(bytesOf(key), bytesOf(member)),
+    ZREVRANGEBYSCORE: ([key, max, min, ...options]) =>
+      membersOf(options, (count, offset) => rangeBackwards(bytesOf(key), numberOf(min), numberOf(max), count, offset)),
     ZSCORE: ([key, member]) => {
       const found = score(bytesOf(key), bytesOf(member));
       return found === undefined ? null : Buffer.from(String(found));
@@ -107,6 +106,17 @@ export function createCommands(db: Database.Database): CallCommand {
     if (!command) throw new Error(`the embedded host has no command ${name}`);
     return command(args);
   };
+}
+
+function membersOf(
+  options: readonly Buffer[],
+  range: (count: number, offset: number) => readonly unknown[][],
+): readonly Buffer[] {
+  const words = options.map(String);
+  const limit = words.indexOf('LIMIT');
+  const rows = limit === -1 ? range(-1, 0) : range(Number(words[limit + 2]), Number(words[limit + 1]));
+  if (!words.includes('WITHSCORES')) return rows.map((row) => row[0] as Buffer);
+  return rows.flatMap(([member, at]) => [member as Buffer, Buffer.from(String(at))]);
 }
 
 function bytesOf(argument: Buffer | undefined): Buffer {

@@ -1,7 +1,7 @@
 /** The programs of the pages as a user has them: in a project of their own, beside this package and its dependencies. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,6 +103,21 @@ describe('the examples of the pages', { timeout: 180_000 }, () => {
     const options = { cwd: join(project, 'somewhere'), env: { ...process.env, TOKEN: 'secret' }, timeout: 150_000 };
     const { stdout } = await run(process.execPath, args, options);
     expect(stdout).toMatch(program.pattern);
+  });
+
+  it.each(programs.filter(({ kind }) => kind === 'suite'))('$at is a suite of tests', async (program) => {
+    const suite = program.file.replace(/\.ts$/, '.test.ts');
+    renameSync(written(program), join(project, suite));
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+    const args = [vitest, 'run', '--root', project, suite, '-t', program.what];
+    // What this run tells of itself is not for another one.
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name)),
+    );
+    const options = { cwd: project, env: { ...env, NO_COLOR: '1' }, timeout: 150_000 };
+    const { stdout } = await run(process.execPath, args, options).catch((failed: { stdout: string }) => failed);
+    expect(stdout).toMatch(program.pattern);
+    expect(stdout).not.toMatch(/failed/);
   });
 
   it.each(programs.filter(({ kind }) => kind === 'server'))('$at serves an executor', async (program) => {

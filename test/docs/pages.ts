@@ -10,7 +10,7 @@ export interface Block {
   readonly at: string;
   readonly language: string;
   readonly code: string;
-  /** The comment right before it, which says how it is run: `run: WHERE prints /PATTERN/` or `server: ADAPTER TOOL ARGS prints /PATTERN/`. */
+  /** The comment right before it, which says how it is run: `run: WHERE prints /PATTERN/`, `server: ADAPTER TOOL ARGS prints /PATTERN/` or `suite: TESTS prints /PATTERN/`. */
   readonly how: string | null;
 }
 

@@ -12,6 +12,7 @@ export {
   type Violation,
 } from './checker.ts';
 export { freePort } from './free-port.ts';
+export * from './ledger-contract/index.ts';
 export {
   type Answered,
   allOperations,

@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis';
 import { RedisHost } from '../../persistence/redis/host.ts';
 import { startRedisCluster } from '../support/redis-cluster.ts';
-import { ledgerContract, type StoreUnderTest } from './contract.ts';
+import { ledgerContract, type StoreUnderTest } from './contract/index.ts';
 
 ledgerContract('Redis Cluster', async (): Promise<StoreUnderTest> => {
   const cluster = await startRedisCluster();

@@ -8,7 +8,7 @@ import { EmbeddedHost } from '../../persistence/embedded/host.ts';
 import { RedisHost } from '../../persistence/redis/host.ts';
 import { scriptNames } from '../../persistence/scripts.ts';
 import { startRedis } from '../support/redis.ts';
-import { ledgerContract, type StoreUnderTest } from './contract.ts';
+import { ledgerContract, type StoreUnderTest } from './contract/index.ts';
 
 it('has a #!lua line, a list of its arguments and a name for every script', () => {
   const dir = new URL('../../persistence/scripts/', import.meta.url);

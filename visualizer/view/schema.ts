@@ -160,7 +160,10 @@ export const ListView = z.strictObject({
   offset: z.number(),
   /** By the brief's state, of everything that was read. */
   counts: z.record(text, z.number()),
+  /** How many were read. */
   operations: z.number(),
+  /** How many the ledger held when reading all of it began; `null`: not known yet. */
+  held: z.number().nullable(),
   /** `filling`: the ledger is still being read, and the counts are of what was read so far. `capped`: there is more than is kept. */
   progress: z.enum(['filling', 'complete', 'capped']),
   /** Why the ledger does not answer now. */

@@ -1,42 +1,52 @@
 /**
- * All operations of a ledger in short rows: read page by page in the background, and kept up by the ledger's nudges, and
- * by a slow sweep where a nudge was lost. Answers from the first moment with what it has, and says how much that is.
+ * All operations of a ledger in short rows: read page by page in the background, the newest first, and kept up by the ledger's
+ * nudges, and by a slow round over everything where a nudge was lost. Answers from the first moment with what it has, and says
+ * how much that is. No record is opened again that did not change.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LedgerUnavailable, type OperationLedger } from '../../machines/index.ts';
+import { LedgerUnavailable, type OperationLedger, type SummaryAnswer } from '../../machines/index.ts';
 import { ledgerTrouble } from '../cli/failure.ts';
 import type { ListView } from '../view/schema.ts';
 import { type ListQuery, pageOf } from './query.ts';
-import { Names, type Row, rowOf } from './row.ts';
+import { Names, rowOf } from './row.ts';
+import { Rows } from './rows.ts';
 
 export interface CatalogueOptions {
-  /** Records that are read at once: a file is read by this process itself, which has to answer in between. */
+  /** Records that are read at once: opening them is this process's work, which has to answer in between. */
   readonly pageSize?: number;
   /** More rows are not kept. */
   readonly maxRows?: number;
-  /** ms between two sweeps over everything. */
+  /** ms between two rounds over everything. */
   readonly sweepEveryMs?: number;
 }
 
 /** Nudges that come together are read together, ms. */
 const GATHER_MS = 60;
-/** How many records are read at once after nudges. */
-const BATCH = 100;
+/** Pages that are under way at once: while one is opened, the ledger looks for the next. */
+const LINES = 2;
+/** Between two pages, where all are known already, ms. */
+const UNHURRIED_MS = 20;
 /** Between two tries where the ledger is away, ms. */
 const AWAY_MS = 1_000;
 
+/** Where a partition is to be read on. */
+interface Place {
+  readonly partition: number;
+  readonly cursor?: string;
+}
+
 export class Catalogue {
   readonly #ledger: OperationLedger;
-  readonly #rows = new Map<string, Row>();
+  readonly #rows: Rows;
   readonly #names = new Names();
   readonly #changed = new Set<() => void>();
   readonly #nudged = new Set<string>();
   readonly #stop = new AbortController();
   readonly #pageSize: number;
-  readonly #maxRows: number;
   readonly #sweepEveryMs: number;
-  #ordered: readonly Row[] | null = null;
-  #progress: ListView['progress'] = 'filling';
+  #filled = false;
+  #held: number | null = null;
+  #round = 0;
   #trouble: string | null = null;
   #gathering: NodeJS.Timeout | undefined;
   #unsubscribe: () => void = () => undefined;
@@ -45,8 +55,8 @@ export class Catalogue {
 
   constructor(ledger: OperationLedger, options: CatalogueOptions = {}) {
     this.#ledger = ledger;
-    this.#pageSize = options.pageSize ?? 50;
-    this.#maxRows = options.maxRows ?? 250_000;
+    this.#pageSize = options.pageSize ?? 64;
+    this.#rows = new Rows(options.maxRows ?? 250_000);
     this.#sweepEveryMs = options.sweepEveryMs ?? 60_000;
   }
 
@@ -71,14 +81,12 @@ export class Catalogue {
   }
 
   page(query: ListQuery, now: number): ListView {
-    this.#ordered ??= [...this.#rows.values()].sort(latestFirst);
-    return {
-      now,
-      ...pageOf(this.#ordered, query),
-      operations: this.#rows.size,
-      progress: this.#progress,
-      trouble: this.#trouble,
-    };
+    const page = pageOf(this.#rows, query);
+    const { size, full } = this.#rows;
+    // It may have grown since it was counted.
+    const held = this.#held === null ? null : Math.max(this.#held, size);
+    const progress = !this.#filled ? 'filling' : full && held !== size ? 'capped' : 'complete';
+    return { now, ...page, operations: size, held, progress, trouble: this.#trouble };
   }
 
   /** Unchanged polls move the due time and are announced to nobody: what is on a screen is read again. */
@@ -92,36 +100,43 @@ export class Catalogue {
   async #keep(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const begun = performance.now();
-      await this.#sweep(signal);
-      if (this.#progress === 'filling') this.#progress = 'complete';
+      await this.#goRound(signal);
+      this.#filled ||= !signal.aborted;
       this.#tell();
       // What takes long is done seldom: it is for lost nudges only.
       await pause(Math.max(this.#sweepEveryMs, (performance.now() - begun) * 10), signal);
     }
   }
 
-  /** Everything once: what was purged since the last time goes. */
-  async #sweep(signal: AbortSignal): Promise<void> {
-    const seen = new Set<string>();
-    const before = new Set(this.#rows.keys());
-    let cursor: string | undefined;
-    do {
-      const page = await this.#patiently(
-        () => this.#ledger.list({ limit: this.#pageSize, ...(cursor === undefined ? {} : { cursor }) }),
-        signal,
-      );
-      if (page === null) return;
-      for (const summary of page.operations) {
-        seen.add(summary.operationId);
-        this.#take(rowOf(summary, this.#names));
+  /** Everything once, a page of each partition in turn; what it did not meet was purged, or is asked for once more. */
+  async #goRound(signal: AbortSignal): Promise<void> {
+    this.#round += 1;
+    const places: Place[] = Array.from({ length: this.#ledger.partitions }, (_, partition) => ({ partition }));
+    const line = async () => {
+      for (let place = places.shift(); place !== undefined && !signal.aborted; place = places.shift()) {
+        const cursor = await this.#readPage(place, signal);
+        if (cursor !== null) places.push({ partition: place.partition, cursor });
+        this.#tell();
+        // Others have their turn: a request that waits is answered before the next page.
+        await pause(this.#filled ? UNHURRIED_MS : 0, signal);
       }
-      cursor = page.cursor ?? undefined;
-      this.#tell();
-      // Others have their turn: a request that waits is answered before the next page.
-      await pause(this.#progress === 'filling' ? 0 : 20, signal);
-    } while (cursor !== undefined && !signal.aborted);
+    };
+    await Promise.all([this.#count(signal), ...Array.from({ length: LINES }, line)]);
     if (signal.aborted) return;
-    for (const operationId of before) if (!seen.has(operationId)) this.#forget(operationId);
+    for (const { operationId, round } of this.#rows.values()) if (round < this.#round) this.#hear(operationId);
+  }
+
+  async #count(signal: AbortSignal): Promise<void> {
+    this.#held = (await this.#patiently(() => this.#ledger.operationCount(), signal)) ?? this.#held;
+    this.#tell();
+  }
+
+  async #readPage(place: Place, signal: AbortSignal): Promise<string | null> {
+    const limit = this.#pageSize;
+    const page = await this.#patiently(() => this.#ledger.newest({ ...place, limit }), signal);
+    if (page === null) return null;
+    await this.#read(page.operationIds, signal);
+    return page.cursor;
   }
 
   #hear(operationId: string): void {
@@ -136,31 +151,31 @@ export class Catalogue {
 
   async #readNudged(signal: AbortSignal): Promise<void> {
     while (this.#nudged.size > 0 && !signal.aborted) {
-      const batch = [...this.#nudged].slice(0, BATCH);
+      const batch = [...this.#nudged].slice(0, this.#pageSize);
       for (const operationId of batch) this.#nudged.delete(operationId);
-      const records = await this.#patiently(() => Promise.all(batch.map((id) => this.#ledger.load(id))), signal);
-      if (records === null) return;
-      for (const [index, record] of records.entries()) {
-        if (record) this.#take(rowOf(record, this.#names));
-        else this.#forget(batch[index] as string);
-      }
+      await this.#read(batch, signal);
       this.#tell();
     }
   }
 
-  #take(row: Row): void {
-    const known = this.#rows.get(row.operationId);
-    if (known && known.revision >= row.revision && known.dueAt === row.dueAt) return;
-    if (!known && this.#rows.size >= this.#maxRows) {
-      this.#progress = 'capped';
-      return;
-    }
-    this.#rows.set(row.operationId, row);
-    this.#ordered = null;
+  async #read(operationIds: readonly string[], signal: AbortSignal): Promise<void> {
+    const asked = operationIds.map((operationId) => ({
+      operationId,
+      revision: this.#rows.get(operationId)?.revision.toString() ?? null,
+    }));
+    const answers = await this.#patiently(() => this.#ledger.summaries(asked), signal);
+    if (answers === null) return;
+    for (const [index, { operationId }] of asked.entries()) this.#take(operationId, answers[index] as SummaryAnswer);
   }
 
-  #forget(operationId: string): void {
-    if (this.#rows.delete(operationId)) this.#ordered = null;
+  #take(operationId: string, answer: SummaryAnswer): void {
+    if (answer.kind === 'none') this.#rows.remove(operationId);
+    // Also an older revision than the one that is known: a ledger that lost steps shows what it has.
+    if (answer.kind === 'summary') this.#rows.put(rowOf(answer.summary, this.#names));
+    const row = this.#rows.get(operationId);
+    if (row === undefined) return;
+    row.round = this.#round;
+    if (answer.kind === 'known') row.dueAt = answer.dueAt;
   }
 
   #tell(): void {
@@ -188,9 +203,6 @@ export class Catalogue {
     this.#tell();
   }
 }
-
-const latestFirst = (a: Row, b: Row): number =>
-  b.updatedAt - a.updatedAt || (a.operationId < b.operationId ? -1 : a.operationId > b.operationId ? 1 : 0);
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => undefined);

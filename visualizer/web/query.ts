@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { toolOperation } from '../../machines/index.ts';
 import type { ListView } from '../view/schema.ts';
-import { type Row, viewOf } from './row.ts';
+import { type Row, says, viewOf } from './row.ts';
+import type { Rows } from './rows.ts';
 
 export const MAX_PAGE = 100;
 
@@ -24,21 +25,46 @@ const topOf = (state: string): string => state.split('.', 1)[0] as string;
 type Page = Pick<ListView, 'rows' | 'total' | 'offset' | 'counts'>;
 
 /** `counts` are of what fits the text, whatever the state: they stand beside the states to choose from. */
-export function pageOf(ordered: readonly Row[], { state, text, offset, limit }: ListQuery): Page {
+export function pageOf(rows: Rows, { state, text, offset, limit }: ListQuery): Page {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const counts: Record<string, number> = { all: 0, unresolved: 0 };
-  const rows: Row[] = [];
-  let total = 0;
-  for (const row of ordered) {
-    if (!words.every((word) => row.haystack.includes(word))) continue;
-    const top = topOf(row.state);
-    counts[top] = (counts[top] ?? 0) + 1;
-    counts.all = (counts.all ?? 0) + 1;
-    const open = !OVER.has(top);
-    if (open) counts.unresolved = (counts.unresolved ?? 0) + 1;
-    if (state !== 'all' && state !== top && !(state === 'unresolved' && open)) continue;
-    if (total >= offset && rows.length < limit) rows.push(row);
-    total += 1;
+  const ordered = rows.ordered();
+  const fitting = words.length === 0 ? ordered : ordered.filter((row) => says(row, words));
+  const states = words.length === 0 ? rows.states : tally(fitting);
+  const wanted = new Set([...states.keys()].filter((each) => isWanted(state, each)));
+  const total = [...wanted].reduce((sum, each) => sum + (states.get(each) ?? 0), 0);
+  return { rows: partOf(fitting, wanted, offset, limit).map(viewOf), total, offset, counts: countsOf(states) };
+}
+
+function partOf(rows: readonly Row[], wanted: ReadonlySet<string>, offset: number, limit: number): Row[] {
+  const part: Row[] = [];
+  let skipped = 0;
+  for (const row of rows) {
+    if (part.length === limit) break;
+    if (!wanted.has(row.state)) continue;
+    if (skipped < offset) skipped += 1;
+    else part.push(row);
   }
-  return { rows: rows.map(viewOf), total, offset, counts };
+  return part;
+}
+
+function isWanted(wanted: string, state: string): boolean {
+  const top = topOf(state);
+  return wanted === 'all' || wanted === top || (wanted === 'unresolved' && !OVER.has(top));
+}
+
+function tally(rows: readonly Row[]): ReadonlyMap<string, number> {
+  const states = new Map<string, number>();
+  for (const { state } of rows) states.set(state, (states.get(state) ?? 0) + 1);
+  return states;
+}
+
+function countsOf(states: ReadonlyMap<string, number>): Record<string, number> {
+  const counts: Record<string, number> = { all: 0, unresolved: 0 };
+  for (const [state, count] of states) {
+    const top = topOf(state);
+    for (const name of [top, 'all', ...(OVER.has(top) ? [] : ['unresolved'])]) {
+      counts[name] = (counts[name] ?? 0) + count;
+    }
+  }
+  return counts;
 }

@@ -43,16 +43,17 @@ export function ListScreen({ address }: { readonly address: ListAddress }) {
 const counted = (count: number): string => count.toLocaleString('en');
 
 function summaryOf(view: ListView, { state, text }: ListAddress): string {
-  const filtered = state !== 'all' || text !== '';
-  const of = filtered ? `${counted(view.total)} of ${counted(view.operations)}` : counted(view.operations);
-  const what = view.operations === 1 ? 'operation' : 'operations';
-  switch (view.progress) {
+  const { operations, total, held, progress } = view;
+  const what = (held ?? operations) === 1 ? 'operation' : 'operations';
+  const found = state !== 'all' || text !== '' ? `${counted(total)} found in ` : '';
+  const of = held === null || held === operations ? '' : ` of ${counted(held)}`;
+  switch (progress) {
     case 'filling':
-      return `${of} ${what} so far: the ledger is still being read, and the counts are partial.`;
+      return `${found}${counted(operations)}${of} ${what} so far, the newest first: the ledger is still being read, and the counts are partial.`;
     case 'capped':
-      return `${of} ${what}; the ledger holds more than this page keeps.`;
+      return `${found}${counted(operations)}${of} ${what}: those that changed longest ago are more than this page keeps.`;
     case 'complete':
-      return `${of} ${what}`;
+      return found === '' ? `${counted(operations)} ${what}` : `${counted(total)} of ${counted(operations)} ${what}`;
   }
 }
 

@@ -4,19 +4,19 @@
  */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../../machines/digest.ts';
-import type { AcceptFields, HistoryEntry, ReadyRow } from '../../machines/operation-ledger.ts';
-import { entriesUnder, keysOf, type Lent, META, runScript, textUnder } from './lent.ts';
-import { acceptStep, fields, newOperation, step } from './steps.ts';
+import { sha256 } from '../../../machines/digest.ts';
+import type { AcceptFields, HistoryEntry, ReadyRow } from '../../../machines/operation-ledger.ts';
+import { acceptStep, fields, newOperation, step } from '../steps.ts';
+import { entriesUnder, keysOf, META, runScript, type StoreBench, textUnder } from './bench.ts';
 
 const HOUR = 3_600_000;
 const PAYLOAD = { digest: sha256('p'), text: 'a payload' };
 const ENTRY: HistoryEntry = { at: 1, event: 'e', from: 'A', to: 'B', executor: 'x' };
 
-export function oldRecordsContract(lent: () => Lent): void {
+export function oldRecordsInStore(bench: StoreBench): void {
   /** Makes of a record what the release before left of it: a hash, and keys of its own for its history and its payloads. */
   const asHash = async (operationId: string, changed: Readonly<Record<string, string>> = {}): Promise<void> => {
-    const { store, ledger } = lent();
+    const { store, ledger } = bench;
     const keys = keysOf(operationId);
     const op = keys.operation(operationId);
     const record = await ledger.load(operationId);
@@ -43,8 +43,8 @@ export function oldRecordsContract(lent: () => Lent): void {
     await store.plant(keys.payloads(operationId), PAYLOAD.digest, PAYLOAD.text);
   };
   const create = async (): Promise<string> => {
-    const operationId = newOperation(lent().ledger);
-    await lent().ledger.create(step(operationId, { history: ENTRY, payloads: [PAYLOAD] }), null);
+    const operationId = newOperation(bench.ledger);
+    await bench.ledger.create(step(operationId, { history: ENTRY, payloads: [PAYLOAD] }), null);
     return operationId;
   };
   const old = async (changed?: Readonly<Record<string, string>>): Promise<string> => {
@@ -53,7 +53,7 @@ export function oldRecordsContract(lent: () => Lent): void {
     return operationId;
   };
   const consumed = async (): Promise<string> => {
-    const { ledger } = lent();
+    const { ledger } = bench;
     const operationId = await create();
     await ledger.acceptTerminal(acceptStep(operationId, '1'));
     const [row] = (await ledger.leaseReady('c', 1, 1000)) as [ReadyRow];
@@ -62,20 +62,20 @@ export function oldRecordsContract(lent: () => Lent): void {
   };
   /** Every partition stands at layout 2. */
   const migrate = async (): Promise<void> => {
-    const { store, ledger } = lent();
+    const { store, ledger } = bench;
     for (let partition = 0; partition < 3; partition++)
       await store.plant(keysOf(`p0${partition}.`).migration, 'at', '2');
     await store.plant(META, 'layout', '2');
     await ledger.migrate();
   };
   const linesOf = async (operationId: string): Promise<readonly string[]> =>
-    (await textUnder(lent().store, keysOf(operationId).operation(operationId))).toString('latin1').split('\n');
+    (await textUnder(bench.store, keysOf(operationId).operation(operationId))).toString('latin1').split('\n');
   const purge = (dryRun = false) =>
-    lent().ledger.purge({ policy: { recordsMs: HOUR, receiptsMs: null, tombstonesMs: null }, dryRun });
+    bench.ledger.purge({ policy: { recordsMs: HOUR, receiptsMs: null, tombstonesMs: null }, dryRun });
 
   describe('old records', () => {
     it('B11 B12: one is accepted as any other, compared field by field', async () => {
-      const { ledger } = lent();
+      const { ledger } = bench;
       const operationId = await old();
       const terminal = acceptStep(operationId, '1');
       for (const field of Object.keys(fields) as (keyof AcceptFields)[]) {
@@ -90,8 +90,18 @@ export function oldRecordsContract(lent: () => Lent): void {
       expect(await ledger.audit()).toEqual([]);
     });
 
+    it('a list shows it as any other', async () => {
+      const { ledger } = bench;
+      const operationId = await old();
+      const { snapshot, state, dueAt } = (await ledger.load(operationId)) ?? expect.fail();
+      expect(await ledger.summaries([{ operationId, revision: null }])).toMatchObject([
+        { kind: 'summary', summary: { operationId, revision: '1', state, snapshot, dueAt } },
+      ]);
+      expect(await ledger.summaries([{ operationId, revision: '1' }])).toEqual([{ kind: 'known', dueAt }]);
+    });
+
     it('a lease leaves what it says as it was', async () => {
-      const { ledger, now } = lent();
+      const { ledger, now } = bench;
       const operationId = await old();
       const before = await ledger.load(operationId);
       const ask = { owner: 'a', scopes: ['endpoint:e'], limit: 5, leaseMs: 1000, executionEpoch: 1 };
@@ -104,7 +114,7 @@ export function oldRecordsContract(lent: () => Lent): void {
     });
 
     it('G2: one is of the history that it says, or of the first', async () => {
-      const { ledger } = lent();
+      const { ledger } = bench;
       const first = await old({ hep: '' });
       const commit = (operationId: string) => ledger.commit({ ...step(operationId), expectedRevision: '1' });
       expect(await commit(first)).toMatchObject({ kind: 'committed' });
@@ -115,7 +125,7 @@ export function oldRecordsContract(lent: () => Lent): void {
     });
 
     it('B4: one that is over is purged, and counted before as it is then', async () => {
-      const { ledger, pass } = lent();
+      const { ledger, pass } = bench;
       const operationId = await consumed();
       await asHash(operationId);
       expect(await ledger.audit()).toEqual([]);
@@ -132,7 +142,7 @@ export function oldRecordsContract(lent: () => Lent): void {
     });
 
     it('2 → 3: one that is over is purged after its migration, one that is open has no receipt', async () => {
-      const { ledger, pass } = lent();
+      const { ledger, pass } = bench;
       const [open, over] = [await create(), await consumed()];
       for (const operationId of [open, over]) await asHash(operationId);
       await migrate();
@@ -145,7 +155,7 @@ export function oldRecordsContract(lent: () => Lent): void {
     });
 
     it('2 → 3: what is short moves into the record, what is long stays where it is', async () => {
-      const { store, ledger } = lent();
+      const { store, ledger } = bench;
       const operationId = await old();
       const keys = keysOf(operationId);
       const long = { digest: sha256('long'), text: 'x'.repeat(2500) };
@@ -163,7 +173,7 @@ export function oldRecordsContract(lent: () => Lent): void {
     });
 
     it('2 → 3: an entry of the index without a record does not stop it', async () => {
-      const { store, ledger } = lent();
+      const { store, ledger } = bench;
       const [gone, stays] = [await create(), await create()];
       await store.replace(keysOf(gone).operation(gone), null);
       await asHash(stays);
@@ -173,7 +183,7 @@ export function oldRecordsContract(lent: () => Lent): void {
     });
 
     it('2 → 3: a batch changes only what is as its sender saw it', async () => {
-      const { store, ledger } = lent();
+      const { store, ledger } = bench;
       const operationId = await old();
       const keys = keysOf(operationId);
       const op = keys.operation(operationId);

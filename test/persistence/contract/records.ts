@@ -1,22 +1,22 @@
 /** What every host must do alike about where the parts of a record stand: in its text while they are short, else in keys of their own. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../../machines/digest.ts';
-import { entriesUnder, keysOf, type Lent, textUnder } from './lent.ts';
-import { newOperation, step } from './steps.ts';
+import { sha256 } from '../../../machines/digest.ts';
+import { newOperation, step } from '../steps.ts';
+import { entriesUnder, keysOf, type StoreBench, textUnder } from './bench.ts';
 
 /** Of so many characters, which packing makes hardly shorter. */
 const noise = (length: number): string => randomBytes(length).toString('base64url').slice(0, length);
 const payloadOf = (text: string) => ({ digest: sha256(text), text });
 
-export function recordsContract(lent: () => Lent): void {
-  const recordOf = (operationId: string) => textUnder(lent().store, keysOf(operationId).operation(operationId));
-  const historyOf = (operationId: string) => entriesUnder(lent().store, keysOf(operationId).history(operationId));
-  const payloadsOf = (operationId: string) => entriesUnder(lent().store, keysOf(operationId).payloads(operationId));
+export function recordsInStore(bench: StoreBench): void {
+  const recordOf = (operationId: string) => textUnder(bench.store, keysOf(operationId).operation(operationId));
+  const historyOf = (operationId: string) => entriesUnder(bench.store, keysOf(operationId).history(operationId));
+  const payloadsOf = (operationId: string) => entriesUnder(bench.store, keysOf(operationId).payloads(operationId));
 
   describe('records', () => {
     it('a short history and small payloads stand in the record itself', async () => {
-      const { ledger } = lent();
+      const { ledger } = bench;
       const operationId = newOperation(ledger);
       const payload = payloadOf('a small payload');
       await ledger.create(step(operationId, { payloads: [payload] }), null);
@@ -28,7 +28,7 @@ export function recordsContract(lent: () => Lent): void {
     });
 
     it('a history that becomes long leaves the record piece by piece, and is read in order', async () => {
-      const { ledger } = lent();
+      const { ledger } = bench;
       const operationId = newOperation(ledger);
       await ledger.create(step(operationId), null);
       for (let revision = 1; revision <= 12; revision++) {
@@ -44,7 +44,7 @@ export function recordsContract(lent: () => Lent): void {
     });
 
     it('a payload for which the record has no room has a key of its own, as one that is not small', async () => {
-      const { ledger } = lent();
+      const { ledger } = bench;
       const operationId = newOperation(ledger);
       const small = Array.from({ length: 4 }, () => payloadOf(noise(320)));
       const large = payloadOf(noise(600));
@@ -57,7 +57,7 @@ export function recordsContract(lent: () => Lent): void {
     });
 
     it('a payload that is given again stands once', async () => {
-      const { ledger } = lent();
+      const { ledger } = bench;
       const operationId = newOperation(ledger);
       const payloads = [payloadOf(noise(200))];
       await ledger.create(step(operationId, { payloads, history: null }), null);
