@@ -1,6 +1,6 @@
 /**
  * A real MCP server (revision 2025-11-25, on the official SDK's low-level `Server`) that does what a test tells it: by
- * the arguments of its tools (`script`), and by a control endpoint. Run by hand: see `scripted/main.ts`.
+ * the arguments of its tools (`script`), and by a control endpoint. Run by hand: see `mcp-2025-11-25/main.ts`.
  *
  * Tools: `work` (tasks optional), `typed` (tasks required, output schema `{ answer: number }`), `sync` (no tasks).
  */
@@ -19,6 +19,7 @@ export type { Control, Fault, Script, ScriptedLog, ScriptedOptions } from './mcp
 
 const MAIN = programBeside(import.meta.url, './mcp-2025-11-25/main');
 
+/** One that runs, of 2025-11-25, and what it is told by. */
 export type ScriptedServer = ScriptedProcess<Control, ScriptedLog, Task>;
 
 /** Starts a scripted server over HTTP in a process of its own. It ends with this process at the latest. */

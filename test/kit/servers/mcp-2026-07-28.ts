@@ -1,7 +1,7 @@
 /**
  * A real MCP server of 2026-07-28 with the tasks extension (on the official SDK's low-level `Server`, which checks headers
  * and envelopes of what it is sent) that does what a test tells it: by the arguments of its tools (`script`, see
- * `scripted-2026/options.ts`), and by a control endpoint.
+ * `mcp-2026-07-28/options.ts`), and by a control endpoint.
  *
  *     const server = await startScriptedServer2026({ lookup: true });       // HTTP; `server.endpoint`
  *     const endpoint = stdioCommand2026({}, port); const { control, log } = controls2026(port);
@@ -32,6 +32,7 @@ export type { Control, Fault, Script, ScriptedLog, ScriptedOptions, Status } fro
 
 const MAIN = programBeside(import.meta.url, './mcp-2026-07-28/main');
 
+/** One that runs, of 2026-07-28, and what it is told by. */
 export type ScriptedServer2026 = ScriptedProcess<Control, ScriptedLog, Task>;
 
 /** Starts a scripted server over HTTP in a process of its own. It ends with this process at the latest. */

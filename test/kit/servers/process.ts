@@ -10,16 +10,23 @@ export type StdioEndpoint = Extract<Endpoint, { kind: 'stdio' }>;
 
 /** What a revision's server is told, and what it tells. */
 export interface Controls<C, L, T> {
+  /** Done when it resolves. Rejects with what is wrong, and nothing was done then. */
   control(command: C): Promise<void>;
+  /** What it saw, since its start or the last `{ op: 'reset' }`. */
   log(): Promise<L>;
-  /** All that it knows now. */
+  /** All that it knows now, as JSON. */
   tasks(): Promise<readonly T[]>;
 }
 
+/** A scripted server that runs. `C`: its commands, `L`: its log, `T`: its tasks. */
 export interface ScriptedProcess<C, L, T> extends Controls<C, L, T> {
+  /** `http://127.0.0.1:port/mcp` */
   readonly url: string;
+  /** Of the server and of its controls. */
   readonly port: number;
+  /** Its process. */
   readonly pid: number;
+  /** For the `endpoint` of a call. */
   readonly endpoint: Endpoint;
   /** SIGKILL. */
   kill(): Promise<void>;

@@ -5,9 +5,11 @@ import { z } from 'zod';
 import { Command, type Rule, type RuleInput } from './rules.ts';
 import type { Wire, WireLog } from './wire.ts';
 
+/** What a running proxy is told, and what it tells. */
 export interface WireControls {
   /** All rules anew; refused ones throw, with the reason. */
   rules(rules: readonly RuleInput[]): Promise<void>;
+  /** Since its start. */
   log(): Promise<WireLog>;
 }
 

@@ -6,15 +6,25 @@ import type { RuleInput } from './rules.ts';
 import { Command } from './rules.ts';
 import { type Lane, type StatusReplacement, Wire } from './wire.ts';
 
+/** A wire proxy before a Streamable HTTP server, in this process. */
 export interface HttpProxy extends WireControls {
+  /** Stands in place of the server's: the same path on 127.0.0.1. */
   readonly url: string;
+  /** Of 127.0.0.1; `wireControls(port)` talks to it from another process. */
   readonly port: number;
   /** Breaks the connection of the latest request of this method, if it is not answered to its end. */
   breakOff(method: string): void;
+  /** Stops listening and breaks what is open; the server goes on. */
   close(): Promise<void>;
 }
 
-/** @param target where the server is: `http://host:port` and any path; the proxy keeps the path of each request */
+/**
+ * Starts a wire proxy before a Streamable HTTP server. Rejects where a rule cannot be taken, or the port is not free.
+ *
+ * @param target where the server is: `http://host:port` and any path; the proxy keeps the path of each request
+ * @param rules met from its first message on
+ * @param port default: a free one
+ */
 export async function startHttpProxy(target: string, rules: readonly RuleInput[] = [], port = 0): Promise<HttpProxy> {
   const wire = new Wire();
   wire.setRules(Command.parse({ rules }).rules);

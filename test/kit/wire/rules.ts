@@ -16,6 +16,10 @@ const Replacement = z.union([
   z.strictObject({ error: RpcError }),
   z.strictObject({ result: z.record(z.string(), z.json()) }),
 ]);
+/**
+ * What stands in place of a message: `status` of the whole exchange (HTTP only; with `retryAfter` as its header), `body` as it is, or a
+ * `result` or `error` in the envelope of JSON-RPC, with the id of the request.
+ */
 export type Replacement = z.infer<typeof Replacement>;
 
 const Action = z.discriminatedUnion('kind', [
@@ -30,6 +34,10 @@ const Action = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('replace'), with: Replacement }),
 ]);
 
+/**
+ * One fault for one message, or for `times` in a row. Every rule counts every message that fits it; the first one whose turn it is
+ * acts.
+ */
 export const Rule = z
   .strictObject({
     /** Of a response: the method of the request that it answers. */
@@ -44,6 +52,7 @@ export const Rule = z
   .refine(({ direction, action }) => direction !== 'notification' || action.kind !== 'replace', {
     error: 'a notification has no answer that could be replaced',
   });
+/** With its defaults, as the log shows it. */
 export type Rule = z.infer<typeof Rule>;
 /** As it is written down: with its defaults left out. */
 export type RuleInput = z.input<typeof Rule>;
