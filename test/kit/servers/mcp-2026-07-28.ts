@@ -19,8 +19,10 @@
  */
 import { programBeside } from '../program.ts';
 import type { Control, ScriptedLog, ScriptedOptions } from './mcp-2026-07-28/options.ts';
+import { Options } from './mcp-2026-07-28/schema.ts';
 import type { Task } from './mcp-2026-07-28/world.ts';
 import {
+  type Revision,
   type ScriptedProcess,
   type StdioEndpoint,
   scriptedCommand,
@@ -30,7 +32,7 @@ import {
 
 export type { Control, Fault, Script, ScriptedLog, ScriptedOptions, Status } from './mcp-2026-07-28/options.ts';
 
-const MAIN = programBeside(import.meta.url, './mcp-2026-07-28/main');
+const REVISION: Revision = { main: programBeside(import.meta.url, './mcp-2026-07-28/main'), options: Options };
 
 /** One that runs, of 2026-07-28, and what it is told by. */
 export type ScriptedServer2026 = ScriptedProcess<Control, ScriptedLog, Task>;
@@ -39,11 +41,11 @@ export type ScriptedServer2026 = ScriptedProcess<Control, ScriptedLog, Task>;
 export const startScriptedServer2026 = (
   options: Partial<ScriptedOptions> = {},
   port = 0,
-): Promise<ScriptedServer2026> => startScripted(MAIN, options, port);
+): Promise<ScriptedServer2026> => startScripted(REVISION, options, port);
 
 /** The scripted server over stdio. With `controlPort` (see `freePort`) `controls2026(port)` talks to the running one. */
 export const stdioCommand2026 = (options: Partial<ScriptedOptions> = {}, controlPort?: number): StdioEndpoint =>
-  scriptedCommand(MAIN, options, controlPort);
+  scriptedCommand(REVISION, options, controlPort);
 
 /** The control endpoint of a scripted server on this port. */
 export const controls2026 = (port: number): Pick<ScriptedServer2026, 'control' | 'log' | 'tasks'> =>
