@@ -14,9 +14,11 @@ const [MAX_SHOWN, MAX_NAMED] = [100, 5];
 export function understood<S extends z.ZodType>(schema: S, told: unknown): z.output<S> {
   const read = schema.safeParse(told, { error: refusal });
   if (read.success) return read.data;
-  const lines = read.error.issues.slice(0, MAX_NAMED).map(({ code, path, message }) => {
+  const lines = read.error.issues.slice(0, MAX_NAMED).map((issue) => {
+    const { path, message } = issue;
     // A value that chooses among others names its own place.
-    const place = code === 'invalid_union' && path.length > 0 ? path.slice(0, -1) : path;
+    const chooses = issue.code === 'invalid_union' && issue.discriminator !== undefined;
+    const place = chooses ? path.slice(0, -1) : path;
     return place.length === 0 ? message : `${z.core.toDotPath(place)}: ${message}`;
   });
   throw new Error(lines.join('; '));

@@ -1,6 +1,7 @@
 /** A scripted server as a program: what it is started with, and how it says that it did not start. */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { Port } from '../listen.ts';
 import { jsonOf, understood } from '../told.ts';
 
 /** What the program says over HTTP, on one line of JSON: where it listens, or why it does not. */
@@ -16,7 +17,6 @@ export interface Program {
   serveStdio(): Promise<void> | void;
 }
 
-const Port = z.coerce.number().int().min(0).max(65_535);
 const args = {
   stdio: { type: 'boolean' },
   http: { type: 'string' },
