@@ -24,11 +24,17 @@ const REVISION: Revision = { main: programBeside(import.meta.url, './mcp-2025-11
 /** One that runs, of 2025-11-25, and what it is told by. */
 export type ScriptedServer = ScriptedProcess<Control, ScriptedLog, Task>;
 
-/** Starts a scripted server over HTTP in a process of its own. It ends with this process at the latest. */
+/**
+ * Starts a scripted server over HTTP in a process of its own. It ends with this process at the latest. `port`: default a free one.
+ * Rejects with the reason where an option is not known or the port is not free.
+ */
 export const startScriptedServer = (options: Partial<ScriptedOptions> = {}, port = 0): Promise<ScriptedServer> =>
   startScripted(REVISION, options, port);
 
-/** The scripted server over stdio. With `controlPort` (see `freePort`) `controls(port)` talks to the running one. */
+/**
+ * The scripted server over stdio. With `controlPort` (see `freePort`) `controls(port)` talks to the running one.
+ * Throws for an unknown option.
+ */
 export const stdioCommand = (options: Partial<ScriptedOptions> = {}, controlPort?: number): StdioEndpoint =>
   scriptedCommand(REVISION, options, controlPort);
 

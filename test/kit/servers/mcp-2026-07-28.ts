@@ -37,13 +37,19 @@ const REVISION: Revision = { main: programBeside(import.meta.url, './mcp-2026-07
 /** One that runs, of 2026-07-28, and what it is told by. */
 export type ScriptedServer2026 = ScriptedProcess<Control, ScriptedLog, Task>;
 
-/** Starts a scripted server over HTTP in a process of its own. It ends with this process at the latest. */
+/**
+ * Starts a scripted server over HTTP in a process of its own. It ends with this process at the latest. `port`: default a free one.
+ * Rejects with the reason where an option is not known, the port is not free, or its SDK is not installed.
+ */
 export const startScriptedServer2026 = (
   options: Partial<ScriptedOptions> = {},
   port = 0,
 ): Promise<ScriptedServer2026> => startScripted(REVISION, options, port);
 
-/** The scripted server over stdio. With `controlPort` (see `freePort`) `controls2026(port)` talks to the running one. */
+/**
+ * The scripted server over stdio. With `controlPort` (see `freePort`) `controls2026(port)` talks to the running one.
+ * Throws for an unknown option.
+ */
 export const stdioCommand2026 = (options: Partial<ScriptedOptions> = {}, controlPort?: number): StdioEndpoint =>
   scriptedCommand(REVISION, options, controlPort);
 
