@@ -7,7 +7,7 @@ const MAX_TEXT = 4_000_000;
 const Stored = z.string().max(MAX_TEXT);
 
 /**
- * One event that was applied to a committed record. It holds what the record holds (ids, words of the server): keep it where the
+ * One event that was applied to a committed record, and its schema. It holds what the record holds (ids, words of the server): keep it where the
  * ledger may be kept.
  */
 export const RecordedEvent = z.strictObject({
@@ -23,4 +23,5 @@ export const RecordedEvent = z.strictObject({
   /** The snapshot that was committed for it; `null`: it was refused, and nothing changed. */
   after: Stored.nullable(),
 });
+/** What the schema reads. It leaves open what an event of this type holds: the chart that meets it says. */
 export type RecordedEvent = Omit<z.infer<typeof RecordedEvent>, 'event'> & { readonly event: OperationEvent };

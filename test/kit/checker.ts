@@ -7,25 +7,37 @@
  */
 import { createHash } from 'node:crypto';
 
+/** One thing that must not have happened. */
 export interface Violation {
+  /** The row of the brief that it breaks: `B5`, `G2`... */
   readonly row: string;
+  /** As the caller gave it; a name in brackets where it is about servers and no single call. */
   readonly callNode: string;
+  /** What was found, in one sentence. */
   readonly what: string;
 }
 
 /** A terminal receipt, as far as the brief speaks of it. */
 export interface SeenReceipt {
+  /** As the caller gave it. */
   readonly callNodeId: string;
+  /** `completed`, `failed`, `cancelled`, `not_submitted` or `given_up`. */
   readonly outcome: string;
+  /** The terminal status that was observed (B6); `null`: none was. */
   readonly status: string | null;
+  /** `null`: the call never became a task, or its id was never known. */
   readonly taskId: string | null;
+  /** SHA-256 of the canonical JSON of the result or error, hex; `null`: none was accepted (B11). */
   readonly resultDigest: string | null;
+  /** The result goes on to who waits for it. */
   readonly released: boolean;
+  /** An effect outside may have happened, and somebody has to look (B10). */
   readonly effectReconciliationRequired: boolean;
 }
 
 /** A task that the server made for the call node. */
 export interface SeenTask {
+  /** As the server named it. */
   readonly taskId: string;
   /** Every terminal status that the server ever had for it (one, if it is honest; none while it works). */
   readonly ended: readonly string[];
@@ -35,20 +47,29 @@ export interface SeenTask {
   readonly forgotten?: boolean;
 }
 
+/** A committed step of the record (B5). States are paths: `SUBMITTING.sending`. */
 export interface SeenStep {
+  /** Empty: the operation began with this step. */
   readonly from: string;
+  /** Where the record stood afterwards. */
   readonly to: string;
+  /** The type of the event that led there: `cancel.request`. */
   readonly event: string;
-  /** ms. */
+  /** By the clock of the ledger, ms. */
   readonly at: number;
 }
 
+/** What is known of one call node: by its server, and by the ledger. */
 export interface CallHistory {
+  /** As the caller gave it. */
   readonly callNode: string;
+  /** The tool has no effect outside, by its declaration: a cancelled call leaves nothing to look after (B10). */
   readonly effectFree: boolean;
+  /** What the servers that it may have reached saw and hold. */
   readonly server: {
-    /** `tools/call` requests that reached the server, in order. */
+    /** `tools/call` requests that reached the server: the submission key of each (B4), and when, ms of the server's clock. */
     readonly calls: readonly { readonly key: string; readonly at: number }[];
+    /** More than one is one too many (G2). */
     readonly tasks: readonly SeenTask[];
     /** A repeated key is answered with the operation that it made: the same call is its own look-up (AIP-155). */
     readonly repeats?: boolean;
@@ -61,7 +82,9 @@ export interface CallHistory {
     /** `tasks/cancel` requests, ms. */
     readonly cancels: readonly number[];
   };
+  /** What the ledger recorded, and handed out. */
   readonly ledger: {
+    /** All of them, in order. */
     readonly steps: readonly SeenStep[];
     /** Where the record stands now. */
     readonly state: string;
@@ -79,7 +102,9 @@ export interface CallHistory {
   };
 }
 
+/** What `check` judges: plain data, from whatever source. `recordHistory` makes it of a ledger and its servers. */
 export interface History {
+  /** One for each call node. */
   readonly calls: readonly CallHistory[];
   /** Servers as a whole: runs that the records of single call nodes may not show. */
   readonly servers: readonly {

@@ -11,35 +11,44 @@ import { controls2026 } from './servers/mcp-2026-07-28.ts';
 
 /** A scripted server, read through its control endpoint. */
 export interface ScriptedPort {
+  /** Of its controls: `port` of a started one, `controlPort` of a `stdioCommand`. */
   readonly port: number;
   /** Default: 2025-11-25. */
   readonly revision?: '2026-07-28';
 }
 /** A server of one's own: `read` tells what it saw and holds now. */
 export interface OwnServer {
+  /** Called once for each recording. */
   read(): Promise<ServerSide>;
 }
+/** Whose side of the calls is recorded. A started scripted server of 2026-07-28 needs its `revision` said: `{ port, revision }`. */
 export type RecordedServer = ScriptedPort | OwnServer;
 
-/** What the outbox handed to one consumer; `acknowledged`: the ledger took the acknowledgement. */
+/** One ready row that the outbox handed to a consumer (G6). */
 export interface Delivery {
+  /** Whose terminal state the row announced. */
   readonly operationId: string;
+  /** As it was read for that row: the receipt, and what is released with it. */
   readonly outcome: TerminalOutcome;
+  /** `false`: the row was no longer leased to this consumer, and may come again. */
   readonly acknowledged: boolean;
 }
 
+/** What `recordHistory` reads, and what it cannot find there. */
 export interface RecordOptions {
+  /** All of its operations are recorded, of all states; what waits in its outbox is consumed and acknowledged. */
   readonly ledger: OperationLedger;
+  /** All that the operations may have reached: a call that reached another one looks as if it had made no task. */
   readonly servers: readonly RecordedServer[];
   /** What consumers were handed before; what still waits in the outbox is consumed by the recording itself. */
   readonly deliveries?: readonly Delivery[];
   /** Receipts that anybody read on another way. */
   readonly receipts?: readonly TerminalReceipt[];
-  /** Partitions that forgot acknowledged steps, which an operator has acknowledged. */
+  /** Partitions (`p00`...) that forgot acknowledged steps, which an operator has acknowledged. */
   readonly forgot?: ReadonlySet<string>;
-  /** Everything was healed and given time. */
+  /** Everything was healed and given time: what is neither terminal nor parked then is a violation (G1). */
   readonly settled: boolean;
-  /** Default: 100. */
+  /** How far the clocks of ledger and servers may differ, ms. Default: 100. */
   readonly clockToleranceMs?: number;
 }
 
@@ -53,9 +62,11 @@ export type Answered = CallHistory['server']['answers'][number] & { readonly tas
 
 /** What one server saw and holds. */
 export interface ServerSide {
+  /** For violations that are about the server as a whole. */
   readonly name: string;
   /** Requests (`meta`: their `_meta`, `at`: ms), runs of its tools, and task ids in order of creation. */
   readonly log: Pick<ScriptedLog, 'requests' | 'executions' | 'created'>;
+  /** All that it has not forgotten. A task that is in `log.created` and not here counts as forgotten. */
   readonly tasks: readonly HeldTask[];
   /** The answers that its tasks took, in order. */
   readonly answers: readonly Answered[];
@@ -65,6 +76,10 @@ const META_KEY = 'dev.toolop/submission-key';
 const Snapshot = z.looseObject({ context: ToolOperationContext });
 const Request = z.looseObject({ tool: z.string(), arguments: z.looseObject({ script: z.unknown() }) });
 
+/**
+ * Everything that `check` wants to know of a ledger and of the servers that its operations reached. It consumes what is ready in the
+ * outbox, and changes nothing else. Rejects where a server does not answer.
+ */
 export async function recordHistory(options: RecordOptions): Promise<History> {
   const { ledger } = options;
   const servers = await Promise.all(options.servers.map(serverSide));
@@ -110,7 +125,7 @@ export async function recordHistory(options: RecordOptions): Promise<History> {
   };
 }
 
-/** Consumes every ready row that is left. */
+/** Leases and acknowledges every ready row that is left, as `consumer` (default `recorder`), and gives what it was handed. */
 export async function drainOutbox(ledger: OperationLedger, consumer = 'recorder'): Promise<Delivery[]> {
   const deliveries: Delivery[] = [];
   for (;;) {
@@ -125,6 +140,7 @@ export async function drainOutbox(ledger: OperationLedger, consumer = 'recorder'
   }
 }
 
+/** Every operation of the ledger's namespace, of all states; reads page by page. */
 export async function allOperations(ledger: OperationLedger): Promise<OperationSummary[]> {
   const all: OperationSummary[] = [];
   for (let cursor: string | null = null; ; ) {

@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
+/** What becomes of connections and of what they carry, until another mode is set. */
 export type ProxyMode =
+  /** As if it were not there: how it starts. */
   | { readonly kind: 'pass' }
   /**
    * The next `times` (default 1) requests whose text matches reach the server whole; its answer (the first byte that
@@ -16,17 +18,21 @@ export type ProxyMode =
   /** Everything arrives later. */
   | { readonly kind: 'delay'; readonly ms: number };
 
+/** A proxy before one port of 127.0.0.1. It knows bytes, and no messages: for these see `startHttpProxy`. */
 export interface TcpProxy {
+  /** Of 127.0.0.1, free at its start; it stays the same when `refuse` ends. */
   readonly port: number;
   /** `http://127.0.0.1:port/mcp` */
   readonly url: string;
+  /** For new connections and for those that are open; `refuse` resets these. Takes effect before it resolves. */
   setMode(mode: ProxyMode): Promise<void>;
-  /** What happened, in order: `open`, `cut`, `refused`... */
+  /** What happened, in order: `open` (a connection), `cut`, `refused` (the mode was set). */
   readonly log: readonly string[];
+  /** Stops listening and resets what is open. */
   close(): Promise<void>;
 }
 
-/** Starts a proxy before a port of 127.0.0.1. */
+/** Starts a proxy before a port of 127.0.0.1, on a free port; nothing has to listen on `targetPort` yet. */
 export async function startProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<net.Socket>();
   const log: string[] = [];

@@ -12,6 +12,10 @@ interface Sleeper {
   wake(): void;
 }
 
+/**
+ * The `clock` of an executor, for a test. It jumps from one sleep to the next as soon as nothing that it watches is on its way: the
+ * ledger (`watch`), the protocols (`watchProtocol`), and what the test itself does (`during`). The same seed gives the same run.
+ */
 export class VirtualClock implements Clock {
   #now = 0;
   #state: number;
@@ -27,6 +31,7 @@ export class VirtualClock implements Clock {
     this.#state = seed >>> 0;
   }
 
+  /** ms since the beginning of the test. */
   monotonic(): number {
     return this.#now;
   }
@@ -34,7 +39,7 @@ export class VirtualClock implements Clock {
   /** For `openLedger`: the same time, as the ledger tells it. */
   readonly ledgerNow = (): number => this.epoch + Math.floor(this.#now);
 
-  /** mulberry32 */
+  /** From 0 to 1, without 1: the next number of the seed (mulberry32). */
   random(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -42,6 +47,7 @@ export class VirtualClock implements Clock {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
+  /** Ends when the clock has jumped there, or at once when `signal` aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -82,6 +88,7 @@ export class VirtualClock implements Clock {
     });
   }
 
+  /** The same protocol: time stands still while it, or one of the sessions that it opens, has a promise on its way. */
   watchProtocol(protocol: OperationProtocol): OperationProtocol {
     return this.watch(withSessions(protocol, (session) => this.watch(session)));
   }

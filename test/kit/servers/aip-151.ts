@@ -8,10 +8,11 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Answer, type Call, type Fault, Faults } from './aip-151/faults.ts';
 
+/** What the server does, and what it does not know. */
 export interface AipOptions {
   /** How long a request id is remembered, ms (AIP-155); default: it is not looked at. */
   readonly requestIdMs?: number;
-  /** `heard`: acknowledged, and the operation goes on. Default `obeyed`: it ends with code 1. */
+  /** `heard`: acknowledged, and the operation goes on. `unimplemented`: 501. Default `obeyed`: it ends with code 1. */
   readonly cancel?: 'obeyed' | 'heard' | 'unimplemented';
   /** The answer to a start is `{ [wrap]: Operation }`. */
   readonly wrap?: string;
@@ -25,16 +26,25 @@ interface Operation {
   response?: Readonly<Record<string, unknown>>;
 }
 
+/** A request that reached the server, whatever became of its answer. */
 export interface SeenRequest {
+  /** A `GET`, a path that ends with `:cancel`, or else a start. */
   readonly call: Call;
+  /** Of HTTP: `GET`, `POST`... */
   readonly method: string;
+  /** Path and query, as they came. */
   readonly url: string;
+  /** Names in lower case. */
   readonly headers: http.IncomingHttpHeaders;
+  /** Parsed JSON; `null`: it had none. */
   readonly body: unknown;
 }
 
+/** The server. `name` is by default that of the operation that was made last; what is to become of an unknown one throws. */
 export class AipServer {
+  /** In the order in which they came, since the start or the last `reset`. */
   readonly requests: SeenRequest[] = [];
+  /** What the next requests meet. */
   readonly faults = new Faults();
   /** Operations that were ever made. */
   executions = 0;
@@ -46,8 +56,12 @@ export class AipServer {
   #server: http.Server | null = null;
   #port = 0;
 
-  constructor(public options: AipOptions) {}
+  constructor(
+    /** As they are now; a test may put others in their place. */
+    public options: AipOptions,
+  ) {}
 
+  /** Listens on 127.0.0.1: on a free port, and after a crash on the same one again. `startAipServer` has done it. */
   async listen(): Promise<this> {
     const server = http.createServer((request, response) => void this.#handle(request, response));
     server.listen(this.#port, '127.0.0.1');
@@ -57,6 +71,7 @@ export class AipServer {
     return this;
   }
 
+  /** 0 before it listens. */
   get port(): number {
     return this.#port;
   }
@@ -67,27 +82,32 @@ export class AipServer {
     return { kind: 'http', url: `http://127.0.0.1:${this.#port}/${this.#addresses}` };
   }
 
+  /** How many requests of this kind came, since the start or the last `reset`. */
   count(call: Call): number {
     return this.requests.filter((request) => request.call === call).length;
   }
 
-  /** The name of the operation that was made last. */
+  /** The name of the operation that was made last; empty before the first one. */
   get last(): string {
     return this.#last;
   }
 
+  /** Planned, for the next requests of its kind; see `faults` for the rest. */
   fault(fault: Fault): void {
     this.faults.add(fault);
   }
 
+  /** Its `metadata` from now on; `null`: none. */
   progress(metadata: unknown, name = this.#last): void {
     this.#of(name).metadata = metadata;
   }
 
+  /** Done, with this `response`. */
   complete(response: Readonly<Record<string, unknown>> = REPORT, name = this.#last): void {
     Object.assign(this.#of(name), { done: true, response });
   }
 
+  /** Done, with this `error`: a code of google.rpc, not of HTTP. */
   fail(code: number, message: string, details: readonly unknown[] = [], name = this.#last): void {
     Object.assign(this.#of(name), { done: true, error: { code, message, details } });
   }
@@ -97,6 +117,7 @@ export class AipServer {
     this.#of(name).done = true;
   }
 
+  /** From now on it is unknown: 404. */
   forget(name = this.#last): void {
     this.#operations.delete(name);
   }
@@ -112,6 +133,7 @@ export class AipServer {
     await closed;
   }
 
+  /** Crashes and listens again, on the same port. `keep`: operations and request ids are known afterwards. */
   async restart(keep: boolean): Promise<void> {
     await this.crash();
     if (!keep) {
@@ -121,7 +143,7 @@ export class AipServer {
     await this.listen();
   }
 
-  /** For the next test. */
+  /** For the next test: these options, no faults, no requests, no runs. Operations stay. */
   reset(options: AipOptions = {}): void {
     this.options = options;
     this.requests.length = 0;
@@ -129,6 +151,7 @@ export class AipServer {
     this.faults.clear();
   }
 
+  /** Answers what is held, breaks what is open, and no longer listens. */
   async stop(): Promise<void> {
     this.faults.clear();
     await this.crash();
@@ -191,13 +214,15 @@ export class AipServer {
   }
 }
 
+/** What an operation completes with where a test does not say what: a message with its `@type`. */
 export const REPORT = { '@type': 'type.googleapis.com/test.v1.Report', text: 'the tide is out' } as const;
 
-/** The JSON error of AIP-193. */
+/** An HTTP status with the JSON error of AIP-193; `name` is that of the code: `NOT_FOUND`. */
 export function rpcError(status: number, name: string): Answer {
   return { status, json: { error: { code: status, message: 'no', status: name } } };
 }
 
+/** Starts it in this process, on a free port of 127.0.0.1. */
 export function startAipServer(options: AipOptions = {}): Promise<AipServer> {
   return new AipServer(options).listen();
 }

@@ -1,7 +1,7 @@
 /**
  * A real MCP server of 2026-07-28 with the tasks extension (on the official SDK's low-level `Server`, which checks headers
  * and envelopes of what it is sent) that does what a test tells it: by the arguments of its tools (`script`, see
- * `scripted-2026/options.ts`), and by a control endpoint.
+ * `mcp-2026-07-28/options.ts`), and by a control endpoint.
  *
  *     const server = await startScriptedServer2026({ lookup: true });       // HTTP; `server.endpoint`
  *     const endpoint = stdioCommand2026({}, port); const { control, log } = controls2026(port);
@@ -19,8 +19,10 @@
  */
 import { programBeside } from '../program.ts';
 import type { Control, ScriptedLog, ScriptedOptions } from './mcp-2026-07-28/options.ts';
+import { Options } from './mcp-2026-07-28/schema.ts';
 import type { Task } from './mcp-2026-07-28/world.ts';
 import {
+  type Revision,
   type ScriptedProcess,
   type StdioEndpoint,
   scriptedCommand,
@@ -30,19 +32,26 @@ import {
 
 export type { Control, Fault, Script, ScriptedLog, ScriptedOptions, Status } from './mcp-2026-07-28/options.ts';
 
-const MAIN = programBeside(import.meta.url, './mcp-2026-07-28/main');
+const REVISION: Revision = { main: programBeside(import.meta.url, './mcp-2026-07-28/main'), options: Options };
 
+/** One that runs, of 2026-07-28, and what it is told by. */
 export type ScriptedServer2026 = ScriptedProcess<Control, ScriptedLog, Task>;
 
-/** Starts a scripted server over HTTP in a process of its own. It ends with this process at the latest. */
+/**
+ * Starts a scripted server over HTTP in a process of its own. It ends with this process at the latest. `port`: default a free one.
+ * Rejects with the reason where an option is not known, the port is not free, or its SDK is not installed.
+ */
 export const startScriptedServer2026 = (
   options: Partial<ScriptedOptions> = {},
   port = 0,
-): Promise<ScriptedServer2026> => startScripted(MAIN, options, port);
+): Promise<ScriptedServer2026> => startScripted(REVISION, options, port);
 
-/** The scripted server over stdio. With `controlPort` (see `freePort`) `controls2026(port)` talks to the running one. */
+/**
+ * The scripted server over stdio. With `controlPort` (see `freePort`) `controls2026(port)` talks to the running one.
+ * Throws for an unknown option.
+ */
 export const stdioCommand2026 = (options: Partial<ScriptedOptions> = {}, controlPort?: number): StdioEndpoint =>
-  scriptedCommand(MAIN, options, controlPort);
+  scriptedCommand(REVISION, options, controlPort);
 
 /** The control endpoint of a scripted server on this port. */
 export const controls2026 = (port: number): Pick<ScriptedServer2026, 'control' | 'log' | 'tasks'> =>

@@ -1,23 +1,38 @@
 /** A reverse proxy before a Streamable HTTP server: hands messages on, as the rules say. */
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { answerControl, textOf, type WireControls, wireControls } from './control.ts';
+import { z } from 'zod';
+import { listen } from '../listen.ts';
+import { understood } from '../told.ts';
+import { answerControl, readRules, textOf, type WireControls, wireControls } from './control.ts';
 import type { RuleInput } from './rules.ts';
-import { Command } from './rules.ts';
 import { type Lane, type StatusReplacement, Wire } from './wire.ts';
 
+/** A wire proxy before a Streamable HTTP server, in this process. */
 export interface HttpProxy extends WireControls {
+  /** Stands in place of the server's: the same path on 127.0.0.1. */
   readonly url: string;
+  /** Of 127.0.0.1; `wireControls(port)` talks to it from another process. */
   readonly port: number;
   /** Breaks the connection of the latest request of this method, if it is not answered to its end. */
   breakOff(method: string): void;
+  /** Stops listening and breaks what is open; the server goes on. */
   close(): Promise<void>;
 }
 
-/** @param target where the server is: `http://host:port` and any path; the proxy keeps the path of each request */
+const Target = z.url({ protocol: /^http$/, error: 'the server has to be named by a URL of http' });
+
+/**
+ * Starts a wire proxy before a Streamable HTTP server. Rejects with what is wrong with a rule or the target, and where the port is
+ * not free.
+ *
+ * @param target where the server is: `http://host:port` and any path; the proxy keeps the path of each request
+ * @param rules met from its first message on
+ * @param port default: a free one
+ */
 export async function startHttpProxy(target: string, rules: readonly RuleInput[] = [], port = 0): Promise<HttpProxy> {
+  const behind = new URL(understood(Target, target));
   const wire = new Wire();
-  wire.setRules(Command.parse({ rules }).rules);
+  wire.setRules(readRules({ rules }, 'http'));
   let exchanges = 0;
   const open = new Set<Exchange>();
   const server = http.createServer((request, response) => {
@@ -25,16 +40,15 @@ export async function startHttpProxy(target: string, rules: readonly RuleInput[]
       void answerControl(wire, 'http', request, response);
       return;
     }
-    const exchange = new Exchange(wire, new URL(target), request, response, `exchange ${exchanges++}`);
+    const exchange = new Exchange(wire, behind, request, response, `exchange ${exchanges++}`);
     open.add(exchange);
     response.on('close', () => open.delete(exchange));
     void exchange.run();
   });
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const listening = (server.address() as AddressInfo).port;
+  const listening = await listen(server, port);
   return {
-    url: `http://127.0.0.1:${listening}${new URL(target).pathname}`,
+    url: `http://127.0.0.1:${listening}${behind.pathname}`,
     port: listening,
     ...wireControls(listening),
     breakOff(method) {

@@ -7,6 +7,7 @@ import type { Replacement, Rule } from './rules.ts';
 
 export type StatusReplacement = Extract<Replacement, { status: number }>;
 
+/** Who sent a message. */
 export type Side = 'client' | 'server';
 
 /** One message on its way, as a transport hands it over. */
@@ -28,18 +29,26 @@ export interface Lane {
 
 /** `passed`: it reached its receiver (each copy has a line). `held`: it will, later. The others never do. */
 export type Fate = 'passed' | 'held' | 'lost' | 'cut' | 'replaced';
+/** What became of one message. One that is held has a second line when it passes. */
 export interface Line {
+  /** Of a response: the method of the request that it answers, `?` where the proxy saw none. */
   readonly method: string;
+  /** What kind of message it is, as rules name it. */
   readonly direction: Rule['direction'];
+  /** A server sends requests too: its questions. */
   readonly from: Side;
   /** The task that the message (or the request that it answers) names. */
   readonly taskId: string | null;
+  /** By this machine's clock, ms. */
   readonly at: number;
+  /** What became of it. */
   readonly fate: Fate;
 }
 type Named = Omit<Line, 'at' | 'fate'>;
 
+/** What a proxy did since its start. */
 export interface WireLog {
+  /** In the order in which messages met their fate. Text that is no JSON-RPC message has none. */
   readonly lines: readonly Line[];
   /** All rules ever set, and how many messages each has met. */
   readonly rules: readonly { readonly rule: Rule; readonly hits: number }[];

@@ -1,13 +1,15 @@
 /** What can go wrong with one request to the AIP-151 test server, and how it is made to. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/** What a request asks for: `start` (a `POST` that makes an operation), `get`, `cancel`. */
 export type Call = 'start' | 'get' | 'cancel';
 
+/** A fault that is met by the next requests of its kind. */
 export type Fault = {
   readonly on: Call;
   /** How many requests of this kind; default 1. */
   readonly times?: number;
-} & (
+} /** The connection breaks before the work is done, or after it in place of the answer. */ & (
   | { readonly kind: 'resetBefore' | 'resetAfter' }
   /** Not answered until `release`; the work is done at once. */
   | { readonly kind: 'hold' }
@@ -19,32 +21,39 @@ export type Fault = {
       readonly text?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** Worked on, and the answer is only as long as half of itself, or far too long. */
+  /** Worked on, and the connection breaks in the middle of the answer. */
   | { readonly kind: 'truncate' }
+  /** Worked on, and the answer is longer by so many blanks. */
   | { readonly kind: 'oversize'; readonly bytes: number }
 );
 
+/** The faults that are planned, and the answers that are held. Each request meets the first one of its kind. */
 export class Faults {
   readonly #planned: { readonly fault: Fault; left: number }[] = [];
   #held: (() => void)[] = [];
 
+  /** Behind those that are planned already. */
   add(fault: Fault): void {
     this.#planned.push({ fault, left: fault.times ?? 1 });
   }
 
+  /** Nothing is planned any more; what is held is answered. */
   clear(): void {
     this.#planned.length = 0;
     this.release();
   }
 
+  /** What is held is answered now. */
   release(): void {
     for (const answer of this.#held.splice(0)) answer();
   }
 
+  /** How many answers wait for `release`. */
   get held(): number {
     return this.#held.length;
   }
 
+  /** Takes the fault that a request of this kind meets; `null`: none. */
   next(on: Call): Fault | null {
     const found = this.#planned.find(({ fault, left }) => fault.on === on && left > 0);
     if (found === undefined) return null;
@@ -88,10 +97,15 @@ export class Faults {
   }
 }
 
+/** What the server answers. */
 export interface Answer {
+  /** Of HTTP. */
   readonly status: number;
+  /** The body, as JSON; without it and `text`: an empty one. */
   readonly json?: unknown;
+  /** The body as it is, in place of `json`. */
   readonly text?: string;
+  /** Besides `content-type: application/json`, or in its place. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type EventStore, StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { listen } from '../../listen.ts';
+import { answerControl } from '../control-port.ts';
 import { applyControl } from './control.ts';
 import { createServer } from './handlers.ts';
 import type { World } from './world.ts';
@@ -42,8 +43,7 @@ export async function serveHttp(world: World, port: number): Promise<number> {
     });
   });
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
+  return listen(server, port);
 }
 
 async function route(
@@ -52,15 +52,14 @@ async function route(
   request: http.IncomingMessage,
   response: http.ServerResponse,
 ): Promise<void> {
-  const path = request.url ?? '';
-  const text = request.method === 'POST' ? await readAll(request) : '';
-  if (path === '/control/log') return void response.end(JSON.stringify(world.log));
-  if (path === '/control/tasks') return void response.end(JSON.stringify([...world.tasks.values()]));
-  if (path === '/control') {
-    const command: unknown = JSON.parse(text);
-    const outcome = applyControl(world, command, () => sessions.clear());
-    return void response.writeHead(outcome === null ? 200 : 400).end(JSON.stringify({ error: outcome }));
+  if (request.url?.startsWith('/control')) {
+    return answerControl(request, response, {
+      apply: (told) => applyControl(world, told, () => sessions.clear()),
+      log: () => world.log,
+      tasks: () => [...world.tasks.values()],
+    });
   }
+  const text = request.method === 'POST' ? await readAll(request) : '';
   const message: unknown = text === '' ? undefined : JSON.parse(text);
   if (message !== undefined && (await meetFault(world, message, request, response))) return;
 

@@ -4,35 +4,21 @@
  *     node --import tsx test/kit/servers/mcp-2025-11-25/main.ts --http 0 [--options JSON] [--with-parent]
  *     node --import tsx test/kit/servers/mcp-2025-11-25/main.ts --stdio [--options JSON] [--control PORT]
  *
- * With `--http` it prints one line of JSON, `{"url","controlUrl","port"}`. `--with-parent`: ends when its input ends.
+ * With `--http` it prints one line of JSON, `{"url","controlUrl","port"}`, or `{"error"}` and ends with code 1. `--with-parent`:
+ * ends when its input ends.
  */
-import { parseArgs } from 'node:util';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { understood } from '../../told.ts';
+import { runProgram } from '../run-program.ts';
 import { connectLogged, serveHttp } from './http.ts';
-import type { ScriptedOptions } from './options.ts';
+import { Options } from './schema.ts';
 import { World } from './world.ts';
 
-const { values } = parseArgs({
-  options: {
-    stdio: { type: 'boolean' },
-    http: { type: 'string' },
-    control: { type: 'string' },
-    options: { type: 'string' },
-    'with-parent': { type: 'boolean' },
-  },
+await runProgram(async (told) => {
+  const world = new World();
+  world.options = { ...world.options, ...understood(Options, told) };
+  return {
+    serveHttp: (port) => serveHttp(world, port),
+    serveStdio: () => connectLogged(world, new StdioServerTransport()),
+  };
 });
-
-const world = new World();
-const given = JSON.parse(values.options ?? '{}') as Partial<ScriptedOptions>;
-world.options = { ...world.options, ...given };
-
-if (values.stdio === true) {
-  if (values.control !== undefined) await serveHttp(world, Number(values.control));
-  await connectLogged(world, new StdioServerTransport());
-  process.stdin.on('end', () => process.exit(0));
-} else {
-  const port = await serveHttp(world, Number(values.http ?? 0));
-  const origin = `http://127.0.0.1:${port}`;
-  process.stdout.write(`${JSON.stringify({ url: `${origin}/mcp`, controlUrl: `${origin}/control`, port })}\n`);
-  if (values['with-parent'] === true) process.stdin.resume().on('end', () => process.exit(0));
-}

@@ -8,6 +8,7 @@ export interface ScriptedOptions {
   lookup: boolean;
   /** A repeated submission key is answered with the task it made. Default `false`. */
   dedup: boolean;
+  /** How long it says that it keeps submission keys, ms; it keeps them all. Default `null`: it does not say. */
   retentionMs: number | null;
   /** Questions go to whoever opened `tasks/result` last; unanswered ones again, when told. Default `false`. */
   asksAgain: boolean;
@@ -51,16 +52,19 @@ export interface Script {
   outcome?: 'complete' | 'isError' | 'rpcError' | 'hold';
   /** Code of `rpcError`. Default -32050. */
   code?: number;
-  /** Number of input rounds before the end. */
+  /** Number of questions before the end, one after the other: `question 1`... Default 0. */
   ask?: number;
-  /** What is returned. `huge`: a text of `bytes` (50 MB). */
+  /** What is returned. `badSchema`: what the output schema of `typed` forbids. Default `plain`. */
   variant?: 'plain' | 'badSchema' | 'empty' | 'huge';
+  /** Length of a `huge` text. Default 50,000,000. */
   bytes?: number;
   /** Do the work and answer with its plain result, as a server that does not know `task`. */
   ignoreTask?: boolean;
   /** Without a task: asks its client a question first, and ends with the error that this is answered with. */
   elicits?: boolean;
+  /** Of the task, ms, whatever the call asked for. Default: what the call asked for, or `null`: for ever. */
   ttl?: number | null;
+  /** Of the task, ms. Default 50. */
   pollInterval?: number;
 }
 
@@ -87,16 +91,21 @@ export type Fault = { method: string; times?: number; taskId?: string } & (
   | { kind: 'emptyStream' }
 );
 
+/** What a test tells the running server, by `control`. */
 export type Control =
+  /** Planned, and met by the requests that come. */
   | ({ op: 'fault' } & Fault)
+  /** Planned faults that nobody has met are dropped. */
   | { op: 'clearFaults' }
   /** What is held goes on. */
   | { op: 'release' }
   /** No faults, no lies, an empty log; the tasks stay. */
   | { op: 'reset' }
+  /** These options, the others as they were. */
   | { op: 'set'; options: Partial<ScriptedOptions> }
-  /** `taskId` may be `last` in all of these. */
+  /** Ends it with the result that its script says. `taskId` may be `last` (the task that was made last) in all of these. */
   | { op: 'complete'; taskId: string }
+  /** Ends it with a JSON-RPC error; default code -32050. */
   | { op: 'fail'; taskId: string; code?: number }
   /** Sets a status, whatever it was: a server that contradicts itself. */
   | { op: 'status'; taskId: string; status: string }
@@ -108,24 +117,30 @@ export type Control =
   | { op: 'forget'; taskId: string; receipt?: boolean }
   /** Its time to live ends in `inMs`: until then the task says so, afterwards it is gone. */
   | { op: 'expire'; taskId: string; inMs: number }
-  /** The id now belongs to a new task. */
+  /** The id now belongs to a new task, of `createdAt` (ISO 8601, default: now). */
   | { op: 'reuse'; taskId: string; createdAt?: string }
+  /** Asks this question, also when the script did not. */
   | { op: 'ask'; taskId: string; message: string }
   /** Its questions that were delivered and not answered are asked once more. */
   | { op: 'askAgain'; taskId: string }
   /** The retention of keys ends for all calls that were answered at once. */
   | { op: 'forgetDone' }
+  /** HTTP: no session id is known any more. */
   | { op: 'dropSessions' }
+  /** The process ends, with code 0. */
   | { op: 'exit' };
 
+/** What the server saw and did since its start, or since the last `reset`. */
 export interface ScriptedLog {
   /** Requests and notifications seen, by method. */
   counts: Record<string, number>;
-  /** Runs of a tool, and runs that reached their end (the effect outside). */
+  /** Runs of a tool that began. */
   executions: number;
+  /** Runs that reached their end: what a real tool would have done to the world outside. */
   effects: number;
   /** Task ids in order of creation. */
   created: string[];
+  /** As they came, without notifications: `taskId` of the parameters, ms of the server's clock, `_meta`. */
   requests: { method: string; taskId: string | null; at: number; meta: Record<string, unknown> }[];
   /** Answers to elicitations, as they came. */
   answers: { taskId: string; result: Record<string, unknown> }[];

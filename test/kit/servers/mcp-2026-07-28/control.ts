@@ -1,17 +1,11 @@
-import type { Control } from './options.ts';
+import { understood } from '../../told.ts';
+import { heldTask } from '../control-port.ts';
+import { Command } from './schema.ts';
 import { endingOf, type World } from './world.ts';
 
-/** Applies one command of a test. Answers `null`, or why it could not. */
-export function applyControl(world: World, value: unknown, endListens: (graceful: boolean) => void): string | null {
-  try {
-    apply(world, value as Control, endListens);
-    return null;
-  } catch (error) {
-    return String(error);
-  }
-}
-
-function apply(world: World, command: Control, endListens: (graceful: boolean) => void): void {
+/** Applies one command of a test, or throws what is wrong with it. */
+export function applyControl(world: World, told: unknown, endListens: (graceful: boolean) => void): void {
+  const command = understood(Command, told);
   switch (command.op) {
     case 'fault':
       world.addFault(command);
@@ -35,7 +29,7 @@ function apply(world: World, command: Control, endListens: (graceful: boolean) =
       setTimeout(() => process.exit(0), 10);
       return;
   }
-  const task = world.find(command.taskId);
+  const task = heldTask(world, command.taskId);
   switch (command.op) {
     case 'complete':
       world.finish(task, endingOf(task.tool, { ...task.script, outcome: 'complete' }));

@@ -1,6 +1,7 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
+import { listen } from '../../listen.ts';
+import { answerControl } from '../control-port.ts';
 import { applyControl } from './control.ts';
 import { amended, answerOf, type Message, record, waitBefore } from './entry.ts';
 import { createServer } from './handlers.ts';
@@ -22,8 +23,7 @@ export async function serveHttp(world: World, listens: Listens, port: number): P
     });
   });
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
+  return listen(server, port);
 }
 
 async function route(
@@ -33,22 +33,19 @@ async function route(
   request: http.IncomingMessage,
   response: http.ServerResponse,
 ): Promise<void> {
-  const path = request.url ?? '';
-  const text = request.method === 'POST' ? await readAll(request) : '';
-  if (path === '/control/log') return void response.end(JSON.stringify(world.log));
-  if (path === '/control/tasks') {
-    const tasks = [...world.tasks.values()].map((task) => ({ ...task, open: [...task.open] }));
-    return void response.end(JSON.stringify(tasks));
-  }
-  if (path === '/control') {
-    const problem = applyControl(world, JSON.parse(text), (graceful) => listens.endAll(graceful));
-    return void response.writeHead(problem === null ? 200 : 400).end(JSON.stringify({ error: problem }));
+  if (request.url?.startsWith('/control')) {
+    return answerControl(request, response, {
+      apply: (told) => applyControl(world, told, (graceful) => listens.endAll(graceful)),
+      log: () => world.log,
+      tasks: () => [...world.tasks.values()].map((task) => ({ ...task, open: [...task.open] })),
+    });
   }
   if (request.method !== 'POST') {
     world.log.counts[`HTTP ${request.method}`] = (world.log.counts[`HTTP ${request.method}`] ?? 0) + 1;
     return void response.writeHead(405).end();
   }
-  await serve(world, listens, handlers, JSON.parse(text) as Message, request, response);
+  const message = JSON.parse(await readAll(request)) as Message;
+  await serve(world, listens, handlers, message, request, response);
 }
 
 async function serve(

@@ -6,6 +6,7 @@ export interface ScriptedOptions {
   lookup: boolean;
   /** A repeated submission key is answered with the task it made. Default `false`. */
   dedup: boolean;
+  /** How long it says that it keeps submission keys, ms; it keeps them all. Default `null`: it does not say. */
   retentionMs: number | null;
   /** What `tasks/cancel` does after its acknowledgement. Default `obey`: the task ends as cancelled, its work stops. */
   cancel: 'obey' | 'ignore';
@@ -51,12 +52,15 @@ export interface Script {
   immediate?: boolean;
   /** The task is over when the call is answered, and says so. */
   terminalSeed?: boolean;
-  /** What is returned. `huge`: a text of `bytes` (50 MB). */
+  /** What is returned. `badSchema`: what the output schema of `typed` forbids. Default `plain`. */
   variant?: 'plain' | 'badSchema' | 'empty' | 'huge';
+  /** Length of a `huge` text. Default 50,000,000. */
   bytes?: number;
   /** The result says `resultType: 'complete'` itself, also inside of `tasks/get`. Some clients insist, the specification's example has none. */
   marked?: boolean;
+  /** Of the task, ms. Default `null`: for ever. */
   ttlMs?: number | null;
+  /** Of the task, ms. Default 50. */
   pollIntervalMs?: number;
 }
 
@@ -87,16 +91,21 @@ export type Fault = { method: string; times?: number; taskId?: string } & (
 
 export type Status = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
+/** What a test tells the running server, by `control`. */
 export type Control =
+  /** Planned, and met by the requests that come. */
   | ({ op: 'fault' } & Fault)
+  /** Planned faults that nobody has met are dropped. */
   | { op: 'clearFaults' }
   /** What is held goes on. */
   | { op: 'release' }
   /** No faults, an empty log; the tasks stay. */
   | { op: 'reset' }
+  /** These options, the others as they were. */
   | { op: 'set'; options: Partial<ScriptedOptions> }
-  /** `taskId` may be `last` in all of these. */
+  /** Ends it with the result that its script says. `taskId` may be `last` (the task that was made last) in all of these. */
   | { op: 'complete'; taskId: string }
+  /** Ends it with a JSON-RPC error; default code -32050. */
   | { op: 'fail'; taskId: string; code?: number }
   /** Sets a status, whatever it was: a server that contradicts itself. */
   | { op: 'status'; taskId: string; status: Status }
@@ -110,20 +119,24 @@ export type Control =
   | { op: 'expire'; taskId: string; inMs: number }
   /** Another poll interval from now on. */
   | { op: 'pace'; taskId: string; pollIntervalMs: number }
-  /** The id now belongs to a new task. */
+  /** The id now belongs to a new task, of `createdAt` (ISO 8601, default: now). */
   | { op: 'reuse'; taskId: string; createdAt?: string }
   /** Ends every open `subscriptions/listen`: with its result, or just so. */
   | { op: 'endListens'; graceful: boolean }
+  /** The process ends, with code 0. */
   | { op: 'exit' };
 
+/** What the server saw and did since its start, or since the last `reset`. */
 export interface ScriptedLog {
   /** Requests and notifications seen, by method. */
   counts: Record<string, number>;
-  /** Runs of a tool, and runs that reached their end (the effect outside). */
+  /** Runs of a tool that began. */
   executions: number;
+  /** Runs that reached their end: what a real tool would have done to the world outside. */
   effects: number;
   /** Task ids in order of creation. */
   created: string[];
+  /** As they came, without notifications: ms of the server's clock, `_meta`, and the other parameters. */
   requests: {
     method: string;
     taskId: string | null;
