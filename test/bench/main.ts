@@ -28,6 +28,7 @@ const given = new Command('bench')
   .option('--quick', 'small sizes: to see that it runs, not for figures')
   .option('--runs <n>', 'runs that count, after one that is dropped', count, 5)
   .option('--floor-bytes <n>', "bytes of the floor's record: as many as one of ours has as JSON", count, 2_000)
+  .option('--operations <n>', 'of the ledger that the page shows', count, 20_000)
   .option('--results <directory>', 'where the raw figures are kept', 'bench-results')
   .option('--json <file>', 'the file of the raw figures, in place of one named by the time')
   .parse()
@@ -36,6 +37,7 @@ const given = new Command('bench')
     quick?: boolean;
     runs: number;
     floorBytes: number;
+    operations: number;
     results: string;
     json?: string;
   }>();
@@ -57,6 +59,7 @@ const bench = (name: SuiteName): Bench => ({
   quick: given.quick ?? false,
   runs: given.runs,
   floorBytes: given.floorBytes,
+  operations: given.operations,
   signal: interrupt.signal,
   progress: (text) => progress(`${name}  ${text}`),
 });
@@ -91,10 +94,10 @@ function keep(): void {
     model: cpus()[0]?.model,
     memory: totalmem(),
   };
-  const { runs, quick = false, floorBytes } = given;
+  const { runs, quick = false, floorBytes, operations } = given;
   writeFileSync(
     file,
-    `${JSON.stringify({ at: at.toISOString(), machine, runs, quick, floorBytes, results }, null, 1)}\n`,
+    `${JSON.stringify({ at: at.toISOString(), machine, runs, quick, floorBytes, operations, results }, null, 1)}\n`,
   );
 }
 

@@ -1,6 +1,6 @@
 /** What every suite is given and gives. */
 
-export const SUITES = ['job', 'poll', 'waiting', 'punctuality', 'embedded'] as const;
+export const SUITES = ['job', 'poll', 'waiting', 'punctuality', 'embedded', 'page'] as const;
 export type SuiteName = (typeof SUITES)[number];
 
 /** One figure by name, its value in each run that counts. */
@@ -27,6 +27,8 @@ export interface Bench {
   readonly runs: number;
   /** Bytes of the record that the floor writes with each step. */
   readonly floorBytes: number;
+  /** Of the ledger that the page shows. */
+  readonly operations: number;
   readonly signal: AbortSignal;
   progress(text: string): void;
 }

@@ -1,5 +1,6 @@
 import { embeddedSuite } from './embedded.ts';
 import { jobSuite } from './job/suite.ts';
+import { pageSuite } from './page/suite.ts';
 import { pollSuite } from './poll.ts';
 import { punctualitySuite } from './punctuality/suite.ts';
 import type { Suite, SuiteName } from './suite.ts';
@@ -11,4 +12,5 @@ export const suites: Readonly<Record<SuiteName, Suite>> = {
   waiting: waitingSuite,
   punctuality: punctualitySuite,
   embedded: embeddedSuite,
+  page: pageSuite,
 };

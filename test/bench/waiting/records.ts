@@ -72,6 +72,28 @@ export async function writeAlike(
   return operationId;
 }
 
+/** A step that changes nothing but the time of the last change, which is answered. */
+export async function touch(ledger: OperationLedger, operationId: string): Promise<number> {
+  const record = await ledger.load(operationId);
+  if (record === null) throw new Error(`there is no operation ${operationId} to change`);
+  const { context } = readSnapshot(operationId, record.snapshot);
+  const updatedAt = await ledger.now();
+  const committed = await ledger.commit({
+    operationId,
+    commandId: randomUUID(),
+    snapshot: record.snapshot.replace(`"updatedAt":${context.updatedAt}`, `"updatedAt":${updatedAt}`),
+    state: record.state,
+    fields: acceptFieldsOf(context),
+    scope: record.scope,
+    dueAt: record.dueAt,
+    payloads: [],
+    history: null,
+    expectedRevision: record.revision,
+  });
+  if (committed.kind !== 'committed') throw new Error(`a change of ${operationId} was answered with ${committed.kind}`);
+  return updatedAt;
+}
+
 /** Bytes of every key that carries the id of an operation. */
 export async function bytesOf(redis: Redis, operationId: string): Promise<Readonly<Record<string, number>>> {
   const bytes: Record<string, number> = {};

@@ -10,12 +10,11 @@ import { total } from '../statistics.ts';
 import type { Bench, Measurement, SuiteResult } from '../suite.ts';
 import { Copier } from './copies.ts';
 import { bytesOf, type Sample, sampleOf, writeAlike } from './records.ts';
+import { FAR_MS, writtenByAnExecutor } from './written.ts';
 
 const LEVELS = [1_000, 10_000, 100_000, 1_000_000];
 const QUICK_LEVELS = [200, 1_000];
 const DUE = 64;
-/** How long nothing becomes due, ms. */
-const FAR_MS = 6 * 3_600_000;
 /** How far a copy may be from one of the executor, as a share. */
 const TOLERANCE = 0.03;
 
@@ -54,19 +53,6 @@ export async function waitingSuite(bench: Bench): Promise<SuiteResult> {
     }
   } finally {
     await server.stop();
-  }
-}
-
-async function writtenByAnExecutor(url: string): Promise<string> {
-  const executor = await Child.start<ExecutorOrders>('./executor.ts');
-  try {
-    await executor.ask('open', { url, policy: { maxPollIntervalMs: FAR_MS }, pollIntervalMs: FAR_MS });
-    const [operationId] = await executor.ask('submit', { prefix: 'sample-node', count: 1, overMs: 0 });
-    if (operationId === undefined) throw new Error('the executor wrote nothing');
-    await executor.ask('close', {});
-    return operationId;
-  } finally {
-    await executor.kill();
   }
 }
 
