@@ -26,6 +26,9 @@ const GATHER_MS = 60;
 const LINES = 2;
 /** Between two pages, where all are known already, ms. */
 const UNHURRIED_MS = 20;
+/** The same while somebody comes in, and how long that takes after each request. */
+const WAY_MS = 10;
+const ENTRY_MS = 60;
 /** Between two tries where the ledger is away, ms. */
 const AWAY_MS = 1_000;
 
@@ -47,6 +50,7 @@ export class Catalogue {
   #filled = false;
   #held: number | null = null;
   #round = 0;
+  #enteredAt = Number.NEGATIVE_INFINITY;
   #trouble: string | null = null;
   #gathering: NodeJS.Timeout | undefined;
   #unsubscribe: () => void = () => undefined;
@@ -97,6 +101,11 @@ export class Catalogue {
     }
   }
 
+  /** Somebody comes in, who is let past the reading. */
+  makeWay(): void {
+    this.#enteredAt = performance.now();
+  }
+
   async #keep(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const begun = performance.now();
@@ -118,12 +127,17 @@ export class Catalogue {
         if (cursor !== null) places.push({ partition: place.partition, cursor });
         this.#tell();
         // Others have their turn: a request that waits is answered before the next page.
-        await pause(this.#filled ? UNHURRIED_MS : 0, signal);
+        await pause(this.#restMs(), signal);
       }
     };
     await Promise.all([this.#count(signal), ...Array.from({ length: LINES }, line)]);
     if (signal.aborted) return;
     for (const { operationId, round } of this.#rows.values()) if (round < this.#round) this.#hear(operationId);
+  }
+
+  #restMs(): number {
+    if (this.#filled) return UNHURRIED_MS;
+    return performance.now() < this.#enteredAt + ENTRY_MS ? WAY_MS : 0;
   }
 
   async #count(signal: AbortSignal): Promise<void> {

@@ -31,6 +31,7 @@ const OPERATION = /^p\d+\.[0-9a-f]{64}$/;
 
 export async function route(site: Site, asked: Asked): Promise<void> {
   const { method, path, response } = asked;
+  site.catalogue.makeWay();
   if (method === 'POST' && path === 'api/act') return command(site, asked);
   if (method !== 'GET') return void refuse(response, 405, 'there is nothing to send here');
   switch (path) {
