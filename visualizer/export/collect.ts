@@ -4,7 +4,7 @@ import type { OperationLedger } from '../../machines/index.ts';
 import { MACHINE_VERSION } from '../../machines/tool-operation/context.ts';
 import { statePath } from '../../machines/tool-operation/snapshot.ts';
 import { shortId } from '../cli/text.ts';
-import { readOperation } from '../view/read.ts';
+import { readWhole } from '../view/read.ts';
 import type { PurgedView } from '../view/schema.ts';
 import { withoutSecrets } from './redact.ts';
 import { EXPORT_SCHEMA, EXPORT_VERSION, OperationExport } from './schema.ts';
@@ -23,11 +23,10 @@ export async function collectOperation(
   // The ledger of who made the file is nobody's business: the commands are without its address.
   const hint = (command: string, id: string, rest: readonly string[] = []) =>
     ['toolop', command, shortId(id), ...rest].join(' ');
-  const view = await readOperation({ ledger, store, hint, secrets, output: secrets }, operationId);
-  if (view === null || view.schema === 'purgedView.v1') return view;
-  const [found, history] = await Promise.all([store.find(operationId), ledger.readHistory(operationId)]);
-  if (found.kind !== 'record') return null;
-  const { record, snapshot } = found.opened;
+  const read = await readWhole({ ledger, store, hint, secrets, output: secrets }, operationId);
+  if (read === null || !('view' in read)) return read;
+  const { view, history } = read;
+  const { record, snapshot } = read.opened;
   const { context } = snapshot;
   const request = secrets ? await ledger.readPayload(operationId, context.requestDigest) : null;
   const whole = {

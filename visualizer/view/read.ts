@@ -1,7 +1,7 @@
 /** Reads one operation out of a ledger, to be shown. */
 import { readTerminal } from '../../machines/actor/outcome.ts';
-import type { OperationStore } from '../../machines/actor/store.ts';
-import { type OperationLedger, purgedWords } from '../../machines/index.ts';
+import type { Opened, OperationStore } from '../../machines/actor/store.ts';
+import { type HistoryEntry, type OperationLedger, purgedWords } from '../../machines/index.ts';
 import { openQuestion } from '../cli/views.ts';
 import { operationView, type ViewOptions } from './operation-view.ts';
 import type { OperationView, PurgedView } from './schema.ts';
@@ -12,8 +12,22 @@ export interface Reading extends ViewOptions {
   hint(command: string, operationId: string, rest?: readonly string[]): string;
 }
 
+/** What is shown, with what it was made from. */
+export interface ReadOperation {
+  readonly view: OperationView;
+  readonly opened: Opened;
+  /** With the facts that were refused. */
+  readonly history: readonly HistoryEntry[];
+}
+
 /** `null`: there is no such operation. */
 export async function readOperation(reading: Reading, operationId: string): Promise<OperationView | PurgedView | null> {
+  const read = await readWhole(reading, operationId);
+  return read !== null && 'view' in read ? read.view : read;
+}
+
+/** `null`: there is no such operation. */
+export async function readWhole(reading: Reading, operationId: string): Promise<ReadOperation | PurgedView | null> {
   const { ledger, store, hint } = reading;
   const found = await store.find(operationId);
   if (found.kind === 'none') return null;
@@ -29,7 +43,7 @@ export async function readOperation(reading: Reading, operationId: string): Prom
     over ? readTerminal(ledger, operationId) : null,
   ]);
   const shadow = ledger.kind === 'shadow';
-  return operationView(
+  const view = operationView(
     {
       ...{ opened, history, question, now, shadow },
       // What a shadow came to is nobody's outcome (R1).
@@ -38,4 +52,5 @@ export async function readOperation(reading: Reading, operationId: string): Prom
     },
     reading,
   );
+  return { view, opened, history };
 }
