@@ -379,11 +379,13 @@ export interface OperationSummary {
   readonly snapshot: string;
 }
 
-/** Of an operation that a list shows. */
+/** What a list is told of an operation. */
 export type SummaryAnswer =
+  /** It is not at the revision that the asker knows. */
   | { readonly kind: 'summary'; readonly summary: OperationSummary }
-  /** It is at the revision that the asker knows. */
+  /** It is, and due then. */
   | { readonly kind: 'known'; readonly dueAt: number | null }
+  /** There is no record of it. */
   | { readonly kind: 'none' };
 
 /**
