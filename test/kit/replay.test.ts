@@ -141,6 +141,15 @@ describe('a recorded operation on another version of the chart (B9, B14)', () =>
     );
   });
 
+  it('a refusal by a guard that this version does not have is told', () => {
+    const last = whole.history.at(-1);
+    if (!last) throw new Error('no history');
+    const refusal = { ...last, from: last.to, refused: ['not matchesTaskId', 'matchesMoon'] };
+    const { differences, refused } = replayExport({ ...whole, history: [...whole.history, refusal] });
+    expect(refused).toBeGreaterThan(0);
+    expect(differences.map(({ says }) => says)).toEqual(['was refused by a guard that is gone: matchesMoon']);
+  });
+
   it('anything else is no export, in one clear error', () => {
     expect(() => replayExport({ schema: 'operationView.v1' })).toThrow(NotARecording);
     expect(() => replayExport(null)).toThrow(/no JSON of "toolop export"/);

@@ -84,8 +84,10 @@ export function measureRefusedAcceptance({ namespace }: Record, reason: string):
   instruments()?.count('toolop.acceptances.refused', { 'toolop.namespace': namespace, 'toolop.reason': reason });
 }
 
+/** In the place of a guard: the state ignores the event. */
+export const NOT_LISTENING = 'notListening';
 /** What a refused event is counted under: the guards that said no, or that nobody listens. */
-export const countedUnder = ({ guards }: Refusal): readonly string[] => (guards.length > 0 ? guards : ['notListening']);
+export const countedUnder = ({ guards }: Refusal): readonly string[] => (guards.length > 0 ? guards : [NOT_LISTENING]);
 
 export function measureRefusal({ namespace }: Record, refusal: Refusal): void {
   const step = currentStep();

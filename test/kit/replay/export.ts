@@ -3,6 +3,7 @@
  * draws each step that the operation took. The facts themselves are not in such a file, so no guard is asked; `events.ts` asks them.
  */
 import { z } from 'zod';
+import { NOT_LISTENING } from '../../../machines/actor/telemetry/measure.ts';
 import { RECORD_SCHEMA } from '../../../machines/tool-operation/context.ts';
 import { toolOperation } from '../../../machines/tool-operation/machine.ts';
 import { type OperationMachine, readSnapshot } from '../../../machines/tool-operation/snapshot.ts';
@@ -33,7 +34,7 @@ export function replayExport(exported: unknown, machine: OperationMachine = tool
 
   const chart = chartOf(machine);
   const states = new Set(chart.states.map(({ path }) => path));
-  const guards = new Set(Object.keys(machine.implementations.guards));
+  const guards = new Set([NOT_LISTENING, ...Object.keys(machine.implementations.guards)]);
   let [state, refused] = ['', 0];
   for (const [i, { event, from, to, refused: sayingNo }] of history.entries()) {
     const where = `line ${i + 1} of the history (${event})`;
